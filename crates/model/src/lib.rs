@@ -1,0 +1,26 @@
+//! The words of plimsoll as types: signals, readings and their states, pools, ranks, servers, gaps, verdicts and the
+//! snapshot that every surface shows. No I/O, no clock: time is passed in.
+//!
+//! The vocabulary itself is data: `signals.toml` at the repository's root.
+
+mod gap;
+mod note;
+mod observation;
+mod rank;
+mod reading;
+mod server;
+mod signal;
+mod snapshot;
+mod time;
+mod verdict;
+
+pub use gap::{Fix, Gap};
+pub use note::Note;
+pub use observation::{Answer, Blind, BlindKind, Observation};
+pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings};
+pub use reading::{Reading, State};
+pub use server::{Role, RouterView, Server};
+pub use signal::{Kind, Row, Scope, Signal, Unit};
+pub use snapshot::{Fleet, SelfReport, Snapshot};
+pub use time::Time;
+pub use verdict::{Level, Verdict};

@@ -1,0 +1,51 @@
+//! The snapshot: the fleet at one time, which every surface shows.
+
+use serde::Serialize;
+
+use crate::{Gap, Reading, Server, Time};
+
+/// Everything that is known at one time; serialises as `plimsoll.status/1`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// Name and version of this shape.
+    pub schema: &'static str,
+    /// When it was taken.
+    pub taken_at: Time,
+    /// Worst first.
+    pub servers: Vec<Server>,
+    /// Figures over all servers.
+    pub fleet: Fleet,
+    /// All gaps, the servers' and the host's.
+    pub gaps: Vec<Gap>,
+    /// plimsoll's own health, plain numbers.
+    #[serde(rename = "self")]
+    pub own: SelfReport,
+}
+
+/// Figures over all servers that have a cache.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fleet {
+    /// The highest in-use of any pool of any rank.
+    pub in_use_max: Reading,
+    /// Sum of used over sum of capacity of the full pools: the capacity-weighted mean, never a sum of ratios.
+    pub in_use_weighted: Reading,
+}
+
+/// plimsoll's own health for this snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SelfReport {
+    /// plimsoll's version.
+    pub version: &'static str,
+    /// Wall seconds from start to answer.
+    pub took_s: f64,
+    /// Wall seconds of the slowest target.
+    pub slowest_target_s: f64,
+    /// HTTP requests sent.
+    pub requests: u64,
+    /// Requests that brought no answer.
+    pub failed: u64,
+    /// Bytes of bodies read.
+    pub bytes: u64,
+    /// Processes and files that could not be seen for want of rights.
+    pub denied: u64,
+}
