@@ -12,11 +12,12 @@ say() { echo "lab: $*" >&2; }
 fail() { say "failed: $*"; exit 1; }
 skip() { say "skipped: $*"; exit 75; } # EX_TEMPFAIL: not today, nothing is wrong here
 
-# What apt, pip and uv print when nobody answers, or when the answer is "not now".
+# What apt, pip and uv print when nobody answers, or when the answer is "not now". pip says nothing
+# of an index page that it could not get, only that it then knows of no version at all.
 no_answer='dns error|error sending request|client error \(connect\)|timed? ?out|connection (failed|refused|reset|closed|aborted)|
 could ?n.t (connect|resolve)|could not (connect|resolve)|unable to connect|temporary failure (in name resolution|resolving)|
 newconnectionerror|nameresolutionerror|max retries exceeded|network is unreachable|no route to host|
-status server error|50[0-9] (server error|internal|bad gateway|service|gateway)|too many requests'
+status server error|50[0-9] (server error|internal|bad gateway|service|gateway)|too many requests|from versions: none'
 no_answer=${no_answer//$'\n'/}
 
 # from_registry WHAT COMMAND...: run COMMAND, which gets WHAT from a registry.

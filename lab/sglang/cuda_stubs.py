@@ -34,16 +34,16 @@ PREFIXES = {
 
 
 def readelf(option, path):
-    return subprocess.run(["readelf", option, path], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(["readelf", option, "--wide", path], check=True, capture_output=True, text=True).stdout
 
 
 def survey(objects):
     """What the objects need: libraries, undefined symbols, and which library gives which symbol version."""
     libraries, undefined, defined, library_of_version = set(), set(), set(), {}
     for path in objects:
-        libraries.update(n for n in re.findall(r"\(NEEDED\).*\[(.+?)\]", readelf("-dW", path)) if CUDA.match(n))
+        libraries.update(n for n in re.findall(r"\(NEEDED\).*\[(.+?)\]", readelf("--dynamic", path)) if CUDA.match(n))
         library = None
-        for line in readelf("-VW", path).splitlines():
+        for line in readelf("--version-info", path).splitlines():
             if found := re.search(r"File: (\S+)", line):
                 library = found[1]
             elif library and (found := re.search(r"Name: (\S+)\s+Flags", line)):

@@ -1,1 +1,17 @@
-//! fleet
+//! Joins what servers said to the current snapshot: one coherent set for each pool, staleness, ranks, totals. Pure; time
+//! is passed in.
+
+mod choose;
+mod complete;
+mod crosscheck;
+mod ranks;
+mod server;
+mod sound;
+mod totals;
+
+pub use choose::{Choice, Contender};
+pub use server::{Joined, Subject, join};
+pub use totals::totals;
+
+/// How old a value may be and still count as fresh, for a single look (a watch takes three of its own intervals).
+pub const FRESH_S: f64 = 15.0;

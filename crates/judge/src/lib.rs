@@ -1,1 +1,5 @@
-//! judge
+//! Pure judgement: verdicts now, detectors and forecasts later.
+
+mod verdict;
+
+pub use verdict::{order, verdict};

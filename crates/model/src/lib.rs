@@ -3,6 +3,7 @@
 //!
 //! The vocabulary itself is data: `signals.toml` at the repository's root.
 
+mod account;
 mod gap;
 mod note;
 mod observation;
@@ -14,7 +15,8 @@ mod snapshot;
 mod time;
 mod verdict;
 
-pub use gap::{Fix, Gap};
+pub use account::{Account, Fact, Facts, PoolSet, RankValue, SourceOutcome, SourceStatus, View, Worker};
+pub use gap::{Finding, FindingState, Fix, Gap};
 pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings};

@@ -66,9 +66,9 @@ pub struct Row {
 include!(concat!(env!("OUT_DIR"), "/signals.rs"));
 
 impl Signal {
-    /// The signal with this id, if `signals.toml` has it.
-    pub fn from_id(id: &str) -> Option<Signal> {
-        ROWS.iter().position(|row| row.id == id).map(|index| Signal(index as u8))
+    /// The signal with this id or JSON name, if `signals.toml` has it.
+    pub fn from_name(name: &str) -> Option<Signal> {
+        ROWS.iter().position(|row| row.id == name || row.json == name).map(|index| Signal(index as u8))
     }
 
     /// All signals in the order of `signals.toml`.
@@ -107,11 +107,11 @@ impl Serialize for Signal {
     }
 }
 
-/// Tables on disk name a signal by its id.
+/// Tables name a signal by its id, JSON by its JSON name; both are read.
 impl<'de> Deserialize<'de> for Signal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let id = String::deserialize(deserializer)?;
-        Signal::from_id(&id)
-            .ok_or_else(|| serde::de::Error::custom(format!("no signal is called {id:?} in signals.toml")))
+        let name = String::deserialize(deserializer)?;
+        Signal::from_name(&name)
+            .ok_or_else(|| serde::de::Error::custom(format!("no signal is called {name:?} in signals.toml")))
     }
 }

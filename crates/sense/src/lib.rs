@@ -1,1 +1,18 @@
-//! sense
+//! The only crate that touches the observed side: its files, its processes, its HTTP pages. It only reads.
+//!
+//! Everything goes through one [`Place`], made for three ways of being there: this host now, ssh and a capture later.
+//! Every read has a cap and a deadline, and what could not be seen is a [`model::Blind`] with its kind and its story,
+//! never an error that ends the look.
+
+mod aside;
+pub mod clock;
+pub mod http;
+pub mod place;
+pub mod process;
+pub mod secret;
+mod text;
+
+pub use http::{AllowList, Client, Counts, Credentials, Limits, NetNs, Target, TlsOptions};
+pub use place::{Content, Host, Place};
+pub use process::{Process, Processes, processes};
+pub use secret::{Secret, SecretSource};

@@ -1,1 +1,6 @@
-//! wire
+//! Bytes to values and back: the formats that servers speak. Pure: no I/O, no clock, no panic on any input.
+//!
+//! Every reader here gives values *and* remarks: one bad line costs one line, never the page. Readers borrow from
+//! their input, and everything that a peer can make large has a cap that is on by default.
+
+pub mod exposition;

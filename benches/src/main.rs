@@ -1,0 +1,103 @@
+//! One table: how fast our reader of the Prometheus text format is, beside the floor and its packaged peers.
+//!
+//! `cargo run --release` in this folder; `cargo run --release -- once` runs ours once over the small page, for
+//! `valgrind --tool=callgrind` or `perf stat`.
+
+use std::collections::HashSet;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use benches::{pages, parsers};
+
+const RUNS: usize = 5;
+const RUN: Duration = Duration::from_millis(500);
+
+fn main() {
+    let recorded = pages::recorded();
+    let wanted: HashSet<&str> = parsers::WANTED.into();
+    match std::env::args().nth(1).as_deref() {
+        None => table(&recorded, &wanted),
+        Some("wanted") => println!("{}", parsers::wire_wanted(&recorded, &wanted)),
+        Some("all") => println!("{}", parsers::wire_all(&recorded)),
+        Some("ours") => ours(&recorded, &wanted),
+        Some("best") => best(&recorded, &wanted),
+        Some(other) => eprintln!("no such run: {other}; there are: wanted, all, ours, best"),
+    }
+}
+
+fn table(recorded: &str, wanted: &HashSet<&str>) {
+    let merged = pages::merged();
+    let renamed = [recorded.replace("sglang:", "sglang_"), merged.replace("sglang:", "sglang_")];
+    println!("median of {RUNS} runs of at least {} ms each, one thread", RUN.as_millis());
+    println!("74 KB: {} bytes; 5 MB: {} bytes", recorded.len(), merged.len());
+    header();
+    for (title, page, renamed) in [("74 KB", recorded, &renamed[0]), ("5 MB", &*merged, &renamed[1])] {
+        rows_of_ours(title, page, wanted);
+        row("floor: lines, last field to f64", title, page, parsers::floor);
+        row("prometheus-parse 0.2.5, page as it is [1]", title, page, parsers::prometheus_parse);
+        row("prometheus-parse 0.2.5, `:` made `_` [2]", title, renamed, parsers::prometheus_parse);
+        row("openmetrics-parser 0.5.1 [2]", title, page, parsers::openmetrics_parser);
+    }
+    println!("[1] finds no sample and says no error: its names cannot hold a colon. The speed of skipping.");
+    println!("[2] counts a histogram or a summary as one sample; ns/sample is over the page's own samples.");
+}
+
+/// The best of many short runs, which a busy machine disturbs least: for comparing two versions of the code.
+fn best(recorded: &str, wanted: &HashSet<&str>) {
+    let fastest = |run: &dyn Fn() -> usize| {
+        let of_one = |_| {
+            let start = Instant::now();
+            (0..10).for_each(|_| _ = black_box(run()));
+            start.elapsed().as_secs_f64() * 1e5
+        };
+        (0..3000).map(of_one).fold(f64::INFINITY, f64::min)
+    };
+    println!("wanted {:.1} us", fastest(&|| parsers::wire_wanted(black_box(recorded), wanted)));
+    println!("all    {:.1} us", fastest(&|| parsers::wire_all(black_box(recorded))));
+    println!("vector {:.1} us", fastest(&|| parsers::wire_vector(black_box(recorded))));
+    println!("floor  {:.1} us", fastest(&|| parsers::floor(black_box(recorded))));
+}
+
+fn ours(recorded: &str, wanted: &HashSet<&str>) {
+    header();
+    rows_of_ours("74 KB", recorded, wanted);
+    rows_of_ours("5 MB", &pages::merged(), wanted);
+}
+
+fn rows_of_ours(title: &str, page: &str, wanted: &HashSet<&str>) {
+    row("wire: 30 wanted names, their labels", title, page, |page| parsers::wire_wanted(page, wanted));
+    row("wire: all samples, all labels decoded", title, page, parsers::wire_all);
+    row("wire: all samples to a Vec, labels lazy", title, page, parsers::wire_vector);
+}
+
+fn header() {
+    println!("{:<42} {:>6} {:>9} {:>9} {:>10} {:>8}", "", "page", "us", "MB/s", "ns/sample", "samples");
+}
+
+fn row(name: &str, title: &str, page: &str, run: impl Fn(&str) -> usize) {
+    let samples = page.lines().filter(|line| !line.starts_with('#')).count();
+    let found = run(page);
+    let seconds = median_seconds(|| run(black_box(page)));
+    println!(
+        "{name:<42} {title:>6} {:>9.1} {:>9.0} {:>10.1} {found:>8}",
+        seconds * 1e6,
+        page.len() as f64 / seconds / 1e6,
+        seconds * 1e9 / samples as f64,
+    );
+}
+
+/// Seconds of one call: the median over runs that each repeat it for a while.
+fn median_seconds(call: impl Fn() -> usize) -> f64 {
+    let mut runs: Vec<f64> = (0..RUNS).map(|_| seconds_of_one(&call)).collect();
+    runs.sort_by(f64::total_cmp);
+    runs[RUNS / 2]
+}
+
+fn seconds_of_one(call: &impl Fn() -> usize) -> f64 {
+    let (start, mut calls) = (Instant::now(), 0_u32);
+    while start.elapsed() < RUN {
+        black_box(call());
+        calls += 1;
+    }
+    start.elapsed().as_secs_f64() / f64::from(calls)
+}

@@ -1,0 +1,66 @@
+//! The tables that were built in.
+
+use model::Observation;
+
+use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
+use crate::table::{AnswerRule, Table};
+
+/// All engines' tables.
+#[derive(Debug, Clone)]
+pub struct Tables(Vec<Table>);
+
+impl Tables {
+    /// The tables of the `engines/` folder that this program was built with.
+    pub fn builtin() -> Tables {
+        // The build script wrote the bytes with these very types; a test reads them back.
+        Tables(postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default())
+    }
+
+    /// The table of an engine.
+    pub fn get(&self, name: &str) -> Option<&Table> {
+        self.0.iter().find(|table| table.engine.name == name)
+    }
+
+    /// All tables, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Table> + Clone {
+        self.0.iter()
+    }
+
+    /// The paths that tell engines apart, in the order in which to ask them.
+    pub fn questions(&self) -> Vec<&str> {
+        let mut rules: Vec<&AnswerRule> = self.iter().flat_map(|table| &table.engine.answer).collect();
+        rules.sort_by_key(|rule| rule.order);
+        let mut paths: Vec<&str> = Vec::new();
+        for rule in rules {
+            if !paths.contains(&rule.get.as_str()) {
+                paths.push(&rule.get);
+            }
+        }
+        paths
+    }
+
+    /// The engine that gave this answer and the kind of port that it shows, if exactly this answer tells.
+    pub fn recognise(&self, observation: &Observation) -> Option<(&Table, &str)> {
+        let answer = observation.outcome.as_ref().ok().filter(|answer| answer.status == 200)?;
+        let root = parse_json(&answer.body).ok();
+        self.iter().find_map(|table| {
+            let rules = table.engine.answer.iter().filter(|rule| rule.get == observation.get);
+            let mut fitting = rules.filter(|rule| match (&root, rule.has.is_empty()) {
+                (Some(root), false) => rule.has.iter().all(|path| json_first(root, root, path).is_some()),
+                (None, true) => looks_wrong(&answer.body).is_none() && holds_series(table, &answer.body, &rule.series),
+                _ => false,
+            });
+            fitting.next().map(|rule| (table, rule.serves.as_str()))
+        })
+    }
+
+    /// Every path that any table may ask, and no other may be asked of a target.
+    pub fn allowed(&self) -> Vec<String> {
+        let sources = self.iter().flat_map(|table| table.sources.iter().map(|source| source.get.clone()));
+        let answers = self.iter().flat_map(|table| table.engine.answer.iter().map(|rule| rule.get.clone()));
+        let mut paths: Vec<String> = sources.chain(answers).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+}

@@ -1,0 +1,206 @@
+//! What an operator needs from a server and how each need stands there, by the engine's `doctor.toml`.
+
+use std::collections::BTreeSet;
+
+use model::{Account, Finding, FindingState, Fix, Rank, Server, Signal, SourceOutcome, State};
+
+use crate::missing::offered;
+use crate::table::condition::Holds;
+use crate::table::{Case, CaseState, Format, Need, Source, Table};
+
+/// Where a flag goes: how the server is started, as far as it can be seen from here.
+#[derive(Debug, Clone, Default)]
+pub struct Whereabouts {
+    /// The systemd unit.
+    pub unit: Option<String>,
+    /// The container's short id.
+    pub container: Option<String>,
+    /// The process.
+    pub pid: Option<u32>,
+    /// The first words of its command line: program and module, no values.
+    pub command: Option<String>,
+}
+
+/// Examines one server. `account` is what it said, `server` the same after joining.
+pub fn examine(table: &Table, account: &Account, server: &Server, place: &Whereabouts) -> Vec<Finding> {
+    let holds = |condition: &Option<_>| {
+        condition.as_ref().is_none_or(|when: &crate::table::condition::Condition| when.holds(|name| account.fact(name)) == Holds::Yes)
+    };
+    let applying = table.needs.iter().filter(|need| holds(&need.applies));
+    applying
+        .map(|need| {
+            let case = need.case.iter().find(|case| holds(&case.when));
+            one(table, account, server, place, need, case)
+        })
+        .collect()
+}
+
+fn one(table: &Table, account: &Account, server: &Server, place: &Whereabouts, need: &Need, case: Option<&Case>) -> Finding {
+    let source = table.sources.iter().find(|source| source.id == need.source);
+    let status = account.source(&need.source);
+    let (state, evidence) = match (case, source) {
+        (Some(case), _) => (case.state.into(), case_evidence(account, case, status.map(|status| &status.outcome))),
+        (None, Some(source)) => seen(account, server, need, source),
+        (None, None) => (FindingState::Broken, String::new()),
+    };
+    let flag = case.and_then(|case| case.flag.clone());
+    let missing = state.is_gap();
+    Finding {
+        id: need.id.clone(),
+        what: need.what.clone(),
+        state,
+        optional: need.optional,
+        evidence,
+        price: if missing && flag.is_some() { price(table, account, server) } else { String::new() },
+        fix: missing.then(|| Fix {
+            place: if flag.is_some() { where_it_goes(place, server) } else { mend(state, need, account) },
+            flag,
+            series: source.map(|source| series(table, source, account, need)).unwrap_or_default(),
+        }),
+        meanwhile: if missing { meanwhile(server, need) } else { String::new() },
+    }
+}
+
+/// How a need stands when no case of the table decides it: by what its source said.
+fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (FindingState, String) {
+    if !need.ranks.is_empty() {
+        return count_ranks(account, server, need);
+    }
+    let Some(status) = account.source(&source.id) else {
+        let instead = account.sources.iter().find(|other| source.get == other.get || other.id.starts_with(source.id.as_str()));
+        return match instead {
+            Some(other) if other.outcome == SourceOutcome::Answered => (FindingState::Found, format!("GET {} answered", other.get)),
+            _ => (FindingState::Broken, format!("{} was not asked: its port is not known from here", source.get)),
+        };
+    };
+    match &status.outcome {
+        SourceOutcome::Answered => answered(account, need, source),
+        SourceOutcome::Off(text) => (FindingState::Off, text.clone()),
+        other => (FindingState::Broken, other.text().to_owned()),
+    }
+}
+
+fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, String) {
+    let told = |signal: Signal| {
+        account.sets.iter().any(|set| set.source == source.id && set.readings.get(&signal).is_some_and(is_told))
+            || account.values.iter().any(|value| value.signal == signal && is_told(&value.reading))
+            || account.views.iter().any(|view| view.source == source.id && view.readings.get(&signal).is_some_and(is_told))
+    };
+    let rows = |signal: Signal| source.read.iter().filter(move |row| row.signal == signal && offered(row, account));
+    let missing: Vec<Signal> = need.signals.iter().copied().filter(|signal| !told(*signal) && rows(*signal).next().is_some()).collect();
+    if missing.is_empty() {
+        return (FindingState::Found, format!("GET {} tells it", source.get));
+    }
+    if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy)) {
+        return (FindingState::NotYet, format!("GET {} answers; the series appears with the first one", source.get));
+    }
+    let names: Vec<&str> = missing.iter().map(|signal| signal.row().title).collect();
+    (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
+}
+
+fn is_told(reading: &model::Reading) -> bool {
+    reading.value.is_some() && reading.state == State::Reported
+}
+
+fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {
+    let size = |fact: &String| account.fact(fact).and_then(|size| size.parse::<usize>().ok()).unwrap_or(1);
+    let wanted: usize = need.ranks.iter().map(size).product();
+    let visible = |rank: &&Rank| rank.pools.iter().any(|pool| pool.fresh(Signal::KV_USED).is_some());
+    let seen: BTreeSet<Option<u32>> = server.ranks.iter().filter(visible).map(|rank| rank.rank.dp).collect();
+    let text = format!("{} of {wanted} data-parallel ranks say how full they are", seen.len());
+    (if seen.len() >= wanted { FindingState::Found } else { FindingState::Broken }, text)
+}
+
+fn case_evidence(account: &Account, case: &Case, outcome: Option<&SourceOutcome>) -> String {
+    let mut parts = vec![case.why.clone()];
+    if let Some(outcome) = outcome.filter(|outcome| **outcome != SourceOutcome::Answered) {
+        parts.push(outcome.text().to_owned());
+    }
+    if let Some(fact) = case.when.as_ref().and_then(|when| account.facts.get(when.fact())) {
+        parts.push(format!("{} = {}", fact.source, fact.value));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.dedup();
+    parts.join("; ")
+}
+
+impl From<CaseState> for FindingState {
+    fn from(state: CaseState) -> FindingState {
+        match state {
+            CaseState::Off => FindingState::Off,
+            CaseState::Broken => FindingState::Broken,
+            CaseState::NotOffered => FindingState::NotOffered,
+            CaseState::Dead => FindingState::Dead,
+            CaseState::NotNeeded => FindingState::NotNeeded,
+        }
+    }
+}
+
+/// The series that the source will have for the need's signals in this version and role.
+fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec<String> {
+    if source.format != Format::Prometheus {
+        return Vec::new();
+    }
+    let prefix = table.engine.prefixes.first().map_or("", String::as_str);
+    let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal) && offered(row, account));
+    let plain = rows.filter(|row| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none());
+    plain.map(|row| format!("{prefix}{}", row.name)).collect()
+}
+
+fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
+    match (&place.unit, &place.container, place.pid) {
+        (Some(unit), _, _) => format!("ExecStart of {unit} (systemctl edit {unit})"),
+        (None, Some(container), _) => format!("the command of container {container}"),
+        (None, None, Some(pid)) => match &place.command {
+            Some(command) => format!("the command line of pid {pid}: {command} …"),
+            None => format!("the command line of pid {pid}"),
+        },
+        (None, None, None) => format!("the command line that starts the server at {}", server.url),
+    }
+}
+
+/// What to do where no flag of the engine helps.
+fn mend(state: FindingState, need: &Need, account: &Account) -> String {
+    match (state, account.source(&need.source).map(|status| &status.outcome)) {
+        (FindingState::NotOffered, _) => "an upgrade: this version has no switch for it".to_owned(),
+        (_, Some(SourceOutcome::Denied(_))) => "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned(),
+        (_, Some(SourceOutcome::Unreachable(_))) => "the way to the server: see the evidence".to_owned(),
+        _ if !need.ranks.is_empty() => "the nodes or ports of the ranks that are not seen".to_owned(),
+        _ => "the server's log: it should be there in this version".to_owned(),
+    }
+}
+
+/// What a restart costs this very server, by what it says of itself.
+fn price(table: &Table, account: &Account, server: &Server) -> String {
+    let mut parts = vec![table.engine.restart.clone()];
+    let sum = |signal| server.ranks.iter().filter_map(|rank| rank.fresh(signal)).fold(None, |sum: Option<f64>, value| Some(sum.unwrap_or(0.0) + value));
+    match (sum(Signal::REQ_RUNNING), sum(Signal::REQ_WAITING)) {
+        (Some(running), Some(waiting)) => parts.push(format!("{running} running and {waiting} waiting now")),
+        (Some(running), None) => parts.push(format!("{running} running now")),
+        (None, Some(waiting)) => parts.push(format!("{waiting} waiting now")),
+        (None, None) => {}
+    }
+    match account.fact("radix_off") {
+        Some("on") => parts.push("no prefix cache to lose".to_owned()),
+        Some("off") => parts.push("the prefix cache is lost and must be computed again".to_owned()),
+        _ => {}
+    }
+    if let Some(seconds) = account.fact("start_seconds").and_then(|seconds| seconds.parse::<f64>().ok()) {
+        parts.push(format!("{seconds:.0} s to start, as it took the last time"));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+/// The answer that is there all the same.
+fn meanwhile(server: &Server, need: &Need) -> String {
+    let pool = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
+    let about_fullness = need.signals.contains(&Signal::KV_IN_USE);
+    match pool.filter(|_| about_fullness).and_then(|(pool, in_use)| Some((pool.get(Signal::KV_USED)?, in_use))) {
+        Some((used, in_use)) => {
+            let source = used.source.as_deref().unwrap_or("another source");
+            format!("{:.1} % in use now, by {source}", in_use * 100.0)
+        }
+        None => need.meanwhile.clone(),
+    }
+}

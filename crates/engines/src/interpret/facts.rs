@@ -1,0 +1,57 @@
+//! The first pass: facts from labels, from server-info answers and from statuses.
+
+use model::{Account, Observation, SourceOutcome};
+use serde_json::Value;
+
+use super::{Body, path};
+use crate::table::{Source, Table};
+
+/// A server's own word outweighs its command line.
+const SAID: u8 = 2;
+
+pub(super) fn learn(table: &Table, source: &Source, observation: &Observation, body: &Body, account: &mut Account) {
+    match body {
+        Body::Json(root) => {
+            if source.knobs {
+                knobs(table, source, root, account);
+            }
+            for (from, fact) in &source.facts {
+                if let Some(value) = path::first(root, root, from).and_then(path::text) {
+                    said(source, fact, &value, from, account);
+                }
+            }
+        }
+        Body::Page(page) => {
+            for (label, fact) in &source.facts {
+                if let Some(value) = super::prometheus::label(table, page, label) {
+                    said(source, fact, &value, &format!("label {label}"), account);
+                }
+            }
+            // A page may answer and still hold nothing of the engine; only one with the engine's series proves them on.
+            if super::prometheus::holds_series(table, page, &[]) {
+                account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
+            }
+        }
+        Body::Nothing(SourceOutcome::Off(text)) => account.learn(&source.id, "off", text.clone(), SAID + 1),
+        Body::Nothing(_) => {}
+    }
+    let _ = observation;
+}
+
+fn said(source: &Source, fact: &str, value: &str, from: &str, account: &mut Account) {
+    if value.is_empty() || value == "null" {
+        return;
+    }
+    let stripped = source.strip.get(fact).and_then(|front| value.strip_prefix(front.as_str())).unwrap_or(value);
+    account.learn(fact, stripped, format!("{} {from}", source.get), SAID);
+}
+
+fn knobs(table: &Table, source: &Source, root: &Value, account: &mut Account) {
+    for knob in &table.knobs {
+        let Some(key) = &knob.info else { continue };
+        let Some(value) = root.get(key).and_then(path::text) else { continue };
+        if let Some(value) = knob.value(&value) {
+            account.learn(&knob.fact, value, format!("{} {key}", source.get), SAID);
+        }
+    }
+}

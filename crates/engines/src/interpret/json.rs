@@ -1,0 +1,188 @@
+//! The second pass over JSON answers.
+
+use std::collections::BTreeMap;
+
+use model::{Account, Observation, PoolSet, RankId, RankValue, Readings, Role, SourceOutcome, Time, View, Worker};
+use serde_json::Value;
+
+use super::{MOST_ELEMENTS, counts, cut, path, ranks, value};
+use crate::table::{Source, WorkerList};
+
+/// Parses a body; the error says what it looked like instead.
+pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
+    let trimmed = body.trim_ascii();
+    if trimmed.is_empty() {
+        return Err("with an empty body".to_owned());
+    }
+    if trimmed.first() == Some(&b'<') {
+        return Err("with HTML (a proxy or a login page?)".to_owned());
+    }
+    serde_json::from_slice(trimmed).map_err(|error| format!("with something that is not JSON: {error}"))
+}
+
+/// Reads every row of `source` from `root`.
+pub(super) fn read(
+    trust: u16,
+    source: &Source,
+    observation: &Observation,
+    root: &Value,
+    account: &mut Account,
+) -> SourceOutcome {
+    if let Some(list) = &source.workers {
+        read_workers(source, list, root, account);
+    }
+    let elements = match &source.each {
+        Some(each) => path::find(root, root, each, MOST_ELEMENTS + 1),
+        None => vec![root],
+    };
+    if elements.len() > MOST_ELEMENTS {
+        cut(account, source, "elements");
+    }
+    let mut any = source.read.is_empty();
+    for element in elements.into_iter().take(MOST_ELEMENTS) {
+        let inner = match &source.inner {
+            Some(inner) => path::find(root, element, inner, MOST_ELEMENTS),
+            None => vec![element],
+        };
+        for row in inner {
+            any |= read_element(trust, source, observation, Nest { root, outer: element, element: row }, account);
+        }
+    }
+    // An answer whose rows all belong to elements that are not there (no workers yet) is an answer all the same.
+    if any || source.workers.is_some() || source.worker.is_some() {
+        SourceOutcome::Answered
+    } else {
+        SourceOutcome::Empty(format!("GET {} answered, but with none of the fields that it should hold", source.get))
+    }
+}
+
+fn read_workers(source: &Source, list: &WorkerList, root: &Value, account: &mut Account) {
+    let found = path::find(root, root, &list.each, MOST_ELEMENTS + 1);
+    if found.len() > MOST_ELEMENTS {
+        cut(account, source, "workers");
+    }
+    for element in found.into_iter().take(MOST_ELEMENTS) {
+        let field = |name: &String| path::first(root, element, name);
+        let Some(url) = field(&list.url).and_then(Value::as_str) else { continue };
+        let role = list.role.as_ref().and_then(field).and_then(Value::as_str).map(worker_role);
+        let healthy = list.healthy.as_ref().and_then(field).and_then(Value::as_bool);
+        let worker = Worker { url: url.to_owned(), role, healthy };
+        if !account.workers.contains(&worker) {
+            account.workers.push(worker);
+        }
+    }
+}
+
+/// Routers call a server that does both `regular`.
+fn worker_role(name: &str) -> Role {
+    if name == "regular" { Role::Unified } else { Role::from_name(name) }
+}
+
+/// An element with what stands around it.
+#[derive(Clone, Copy)]
+struct Nest<'a> {
+    root: &'a Value,
+    outer: &'a Value,
+    element: &'a Value,
+}
+
+fn read_element(
+    trust: u16,
+    source: &Source,
+    observation: &Observation,
+    nest: Nest<'_>,
+    account: &mut Account,
+) -> bool {
+    let Nest { root, outer, element } = nest;
+    let at = taken_at(source, observation, root, outer);
+    let mut said = BTreeMap::new();
+    for (kind, from) in &source.rank {
+        if let Some(number) = path::first(root, element, from).and_then(Value::as_u64) {
+            said.insert(kind.as_str(), number as u32);
+        }
+    }
+    let rank = ranks::rank(&said, account);
+    let mut pools: BTreeMap<(String, String), Readings> = BTreeMap::new();
+    let mut view = Readings::new();
+    let mut values = Vec::new();
+    for row in &source.read {
+        if !counts(row, account) {
+            continue;
+        }
+        let Some(number) = path::first(root, element, &row.name).and_then(number) else { continue };
+        let reading =
+            value::reading(row, number, format!("{} {}", observation.url, row.name), at.time, |name| account.fact(name));
+        if source.worker.is_some() {
+            view.entry(row.signal).or_insert(reading);
+        } else if let Some(pool) = &row.pool {
+            let tier = row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
+            pools.entry((pool.clone(), tier)).or_default().entry(row.signal).or_insert(reading);
+        } else {
+            values.push(RankValue { trust, rank, signal: row.signal, reading });
+        }
+    }
+    let any = !pools.is_empty() || !view.is_empty() || !values.is_empty();
+    keep(trust, source, rank, at.time, pools, values, account);
+    if let Some(from) = &source.worker
+        && !view.is_empty()
+        && let Some(worker) = path::first(root, outer, from).and_then(Value::as_str)
+    {
+        let dp = said.get("dp").copied();
+        let timed = at.said;
+        account.views.push(View { source: source.id.clone(), worker: worker.to_owned(), dp, timed, readings: view });
+    }
+    any
+}
+
+fn keep(
+    trust: u16,
+    source: &Source,
+    rank: RankId,
+    at: Time,
+    pools: BTreeMap<(String, String), Readings>,
+    values: Vec<RankValue>,
+    account: &mut Account,
+) {
+    for ((pool, tier), readings) in pools {
+        account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, readings });
+    }
+    account.values.extend(values);
+}
+
+/// A time and whether the source said it.
+struct Taken {
+    time: Time,
+    said: bool,
+}
+
+/// When the element's numbers were taken. An age is computed on the clock of the one who said it, where the answer
+/// holds both times, because that clock may differ from ours.
+fn taken_at(source: &Source, observation: &Observation, root: &Value, element: &Value) -> Taken {
+    let time = |from: &Option<String>| from.as_ref().and_then(|from| path::first(root, element, from)).and_then(time);
+    match (time(&source.at), time(&source.now)) {
+        (Some(at), Some(now)) => Taken { time: observation.at.plus(-now.since(at).max(0.0)), said: true },
+        (Some(at), None) => Taken { time: if at < observation.at { at } else { observation.at }, said: true },
+        (None, _) => Taken { time: observation.at, said: false },
+    }
+}
+
+/// Seconds since 1970, or RFC 3339.
+fn time(value: &Value) -> Option<Time> {
+    match value {
+        Value::Number(number) => number.as_f64().map(Time),
+        Value::String(text) => {
+            let stamp: jiff::Timestamp = text.parse().ok()?;
+            Some(Time(stamp.as_millisecond() as f64 / 1000.0))
+        }
+        _ => None,
+    }
+}
+
+/// A number, also one that a careless writer put into quotes.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}

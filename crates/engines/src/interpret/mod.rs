@@ -1,0 +1,145 @@
+//! From observations to an account, by the engine's table. Two passes: facts first (version, role, flags), because
+//! rows depend on them; then numbers.
+
+mod facts;
+mod json;
+mod path;
+mod prometheus;
+mod ranks;
+mod value;
+
+use model::{Account, Note, Observation, SourceOutcome, SourceStatus};
+
+use crate::table::condition::Holds;
+use crate::table::version::Version;
+use crate::table::{Format, Read, Source, Table};
+
+pub(crate) use json::parse as parse_json;
+pub(crate) use path::first as json_first;
+pub(crate) use prometheus::{holds_series, looks_wrong};
+
+/// Elements, workers and ranks read from one answer; more are cut off with a note.
+pub(crate) const MOST_ELEMENTS: usize = 4096;
+
+/// Understands everything that one server answered. `flags` are facts of its command line, if it is known.
+pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Facts) -> Account {
+    let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
+    let asked: Vec<(u16, &Source, &Observation)> = table
+        .sources
+        .iter()
+        .enumerate()
+        .filter_map(|(index, source)| {
+            let observation = observations.iter().find(|observation| observation.get == source.get)?;
+            Some((index as u16, source, observation))
+        })
+        .collect();
+
+    let bodies: Vec<Body> = asked.iter().map(|(_, source, observation)| Body::of(source, observation)).collect();
+    for ((_, source, observation), body) in asked.iter().zip(&bodies) {
+        facts::learn(table, source, observation, body, &mut account);
+    }
+    if account.fact("role").is_none() {
+        account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
+    }
+    for ((trust, source, observation), body) in asked.iter().zip(bodies) {
+        let outcome = match body {
+            Body::Json(root) => json::read(*trust, source, observation, &root, &mut account),
+            Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
+            Body::Nothing(outcome) => outcome,
+        };
+        account.sources.push(SourceStatus {
+            id: source.id.clone(),
+            get: source.get.clone(),
+            at: observation.at,
+            took: observation.took,
+            outcome,
+        });
+    }
+    infer(table, &mut account);
+    account
+}
+
+/// Adds what facts imply to sets of the pool that say how much is used, and not this.
+fn infer(table: &Table, account: &mut Account) {
+    for row in &table.infer {
+        if row.when.holds(|name| account.fact(name)) != Holds::Yes {
+            continue;
+        }
+        let source = account.facts.get(&row.from).map(|fact| fact.source.clone()).unwrap_or_default();
+        let of_pool = |set: &&mut model::PoolSet| set.pool == row.pool && set.tier == model::DEVICE;
+        for set in account.sets.iter_mut().filter(of_pool) {
+            if set.readings.contains_key(&model::Signal::KV_USED) {
+                let unit = row.signal.unit();
+                let reading = model::Reading::inferred(row.value, unit, source.clone(), Some(set.at)).within(Some(0.0));
+                set.readings.entry(row.signal).or_insert(reading);
+            }
+        }
+    }
+}
+
+/// Trust of what a router passes on: below everything that the worker says itself.
+const RELAYED: u16 = 1000;
+
+/// Understands a worker from the page on which its router passes on the workers' own pages: samples with `label` equal
+/// to `worker` are read by the worker's own table.
+pub fn interpret_relayed(table: &Table, observation: &Observation, label: &str, worker: &str) -> Account {
+    let mut account = Account { engine: Some(table.engine.name.clone()), ..Account::default() };
+    account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
+    let page = table.sources.iter().find(|source| source.format == Format::Prometheus && source.worker.is_none());
+    if let (Some(source), Ok(answer)) = (page, &observation.outcome)
+        && answer.status == 200
+        && looks_wrong(&answer.body).is_none()
+    {
+        prometheus::read(table, RELAYED, source, observation, &answer.body, Some((label, worker)), &mut account);
+    }
+    account
+}
+
+/// What an observation holds, once its status and shape are judged.
+enum Body<'a> {
+    Json(serde_json::Value),
+    Page(&'a [u8]),
+    Nothing(SourceOutcome),
+}
+
+impl<'a> Body<'a> {
+    fn of(source: &Source, observation: &'a Observation) -> Body<'a> {
+        let get = &source.get;
+        let answer = match &observation.outcome {
+            Ok(answer) => answer,
+            Err(blind) => return Body::Nothing(SourceOutcome::Unreachable(blind.text.clone())),
+        };
+        let status = answer.status;
+        Body::Nothing(match status {
+            200 => match source.format {
+                Format::Json => match parse_json(&answer.body) {
+                    Ok(root) => return Body::Json(root),
+                    Err(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
+                },
+                Format::Prometheus => match looks_wrong(&answer.body) {
+                    None => return Body::Page(&answer.body),
+                    Some(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
+                },
+            },
+            401 | 403 => SourceOutcome::Denied(format!("GET {get} answered {status}: it wants credentials")),
+            status if source.off.contains(&status) => SourceOutcome::Off(format!("GET {get} answered {status}")),
+            404 => SourceOutcome::Broken(format!("GET {get} answered 404")),
+            _ => SourceOutcome::Broken(format!("GET {get} answered {status}")),
+        })
+    }
+}
+
+/// Whether row `read` counts for what is known of the server. An unknown version reads every row: pages of versions
+/// that nobody has seen are read as far as they go.
+fn counts(read: &Read, account: &Account) -> bool {
+    let within = account.fact("version").and_then(Version::parse).is_none_or(|version| {
+        read.since.as_ref().is_none_or(|since| version >= *since) && read.until.as_ref().is_none_or(|until| version < *until)
+    });
+    within && read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
+}
+
+/// Notes that a list was cut.
+fn cut(account: &mut Account, source: &Source, what: &str) {
+    let text = format!("GET {}: more than {MOST_ELEMENTS} {what}; the rest was not read", source.get);
+    account.notes.push(Note::new("cut", text));
+}

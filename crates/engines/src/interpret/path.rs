@@ -1,0 +1,47 @@
+//! The small path language of tables: `a.b.c`, `loads[*].dp_rank`, `$.version`.
+
+use serde_json::Value;
+
+/// The values that `path` leads to from `from`; `$.` starts at `root` instead. `[*]` goes through every element of a
+/// list, at most `cap` of them in all.
+pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize) -> Vec<&'a Value> {
+    let (start, path) = match path.strip_prefix("$.") {
+        Some(rest) => (root, rest),
+        None => (from, path),
+    };
+    let mut found = vec![start];
+    for step in path.split('.') {
+        let (key, every) = match step.strip_suffix("[*]") {
+            Some(key) => (key, true),
+            None => (step, false),
+        };
+        let mut next = Vec::new();
+        for value in found {
+            let Some(value) = (if key.is_empty() { Some(value) } else { value.get(key) }) else { continue };
+            match (every, value) {
+                (false, value) => next.push(value),
+                (true, Value::Array(items)) => next.extend(items.iter().take(cap.saturating_sub(next.len()))),
+                (true, _) => {}
+            }
+        }
+        found = next;
+    }
+    found
+}
+
+/// The first value that `path` leads to.
+pub(crate) fn first<'a>(root: &'a Value, from: &'a Value, path: &str) -> Option<&'a Value> {
+    find(root, from, path, usize::MAX).into_iter().next()
+}
+
+/// A JSON scalar as the text of a fact; `null` is text too (`"null"`), because tables map it.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some("null".to_owned()),
+        Value::Bool(true) => Some("on".to_owned()),
+        Value::Bool(false) => Some("off".to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}

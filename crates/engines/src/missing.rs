@@ -1,0 +1,47 @@
+//! Why a signal has no value: which rows could have told it, and what became of their sources.
+
+use model::{Account, Signal, SourceOutcome};
+
+use crate::table::condition::Holds;
+use crate::table::version::Version;
+use crate::table::{Read, Table};
+
+/// Why nothing reports `signal` (of `pool`, for signals of a pool), one sentence.
+pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str) -> String {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut later: Option<&Version> = None;
+    for source in &table.sources {
+        let rows = || source.read.iter().filter(|row| row.signal == signal && row.pool.as_deref().unwrap_or("") == pool);
+        if let Some(since) = rows().filter_map(|row| row.since.as_ref()).find(|since| is_below(account, since)) {
+            later = Some(since);
+        }
+        let Some(row) = rows().find(|row| offered(row, account)) else { continue };
+        let Some(status) = account.source(&source.id) else { continue };
+        reasons.push(match &status.outcome {
+            SourceOutcome::Answered if row.lazy => {
+                format!("{} appears on {} with the first one; none so far", row.name, source.get)
+            }
+            SourceOutcome::Answered => format!("{} is not in the answer of {}", row.name, source.get),
+            other => format!("{} would say it, but {}", source.get, other.text()),
+        });
+    }
+    reasons.dedup();
+    match (reasons.is_empty(), later) {
+        (false, _) => reasons.join("; "),
+        (true, Some(since)) => format!("{} says it from {} on", table.engine.title, String::from(since.clone())),
+        (true, None) => format!("{} says it nowhere that was asked", table.engine.title),
+    }
+}
+
+/// Whether a row holds for the server's version and facts, as far as they are known.
+pub(crate) fn offered(row: &Read, account: &Account) -> bool {
+    let version = account.fact("version").and_then(Version::parse);
+    let within = version.is_none_or(|version| {
+        row.since.as_ref().is_none_or(|since| version >= *since) && row.until.as_ref().is_none_or(|until| version < *until)
+    });
+    within && row.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) != Holds::No)
+}
+
+fn is_below(account: &Account, since: &Version) -> bool {
+    account.fact("version").and_then(Version::parse).is_some_and(|version| version < *since)
+}

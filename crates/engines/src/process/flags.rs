@@ -1,0 +1,65 @@
+//! Flags of a command line and of a configuration file, as facts.
+
+use model::Facts;
+
+use crate::table::{Knob, Table};
+
+/// Reads the knobs of `table` from arguments. Both `--flag value` and `--flag=value` count; a later spelling wins.
+/// Absent flags give their default, because a whole command line is known.
+pub fn from_arguments(table: &Table, arguments: &[String], source: &str) -> Facts {
+    let mut facts = Facts::new();
+    for knob in &table.knobs {
+        let mut values: Vec<String> = Vec::new();
+        let mut spelled = None;
+        for (index, argument) in arguments.iter().enumerate() {
+            let (flag, inline) = match argument.split_once('=') {
+                Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
+                _ => (argument.as_str(), None),
+            };
+            let Some(flag) = knob.flags.iter().find(|known| *known == flag) else { continue };
+            spelled = Some(flag);
+            if knob.switch {
+                values = vec!["on".to_owned()];
+                continue;
+            }
+            if !knob.many {
+                values.clear();
+            }
+            values.extend(inline.map(str::to_owned));
+            let rest = arguments[index + 1..].iter().take_while(|next| !next.starts_with("--"));
+            let wanted = if inline.is_some() { 0 } else if knob.many { usize::MAX } else { 1 };
+            values.extend(rest.take(wanted).cloned());
+        }
+        if let Some(flag) = spelled {
+            learn(&mut facts, knob, &values.join(" "), &format!("{source} {flag}"), 1);
+        } else if knob.switch && !knob.flags.is_empty() {
+            learn(&mut facts, knob, "off", &format!("{source} without {}", knob.flags[0]), 0);
+        } else if let (Some(default), Some(flag)) = (&knob.default, knob.flags.first()) {
+            learn(&mut facts, knob, default, &format!("{source} without {flag}"), 0);
+        }
+    }
+    facts
+}
+
+/// Adds what a configuration file says, below what the command line says: engines read it so.
+pub fn from_config(table: &Table, facts: &mut Facts, settings: &[(String, String)], file: &str) {
+    for knob in &table.knobs {
+        let named = |key: &str| knob.flags.iter().any(|flag| flag.trim_start_matches('-').replace('_', "-") == key.replace('_', "-"));
+        let Some((key, value)) = settings.iter().rev().find(|(key, _)| named(key)) else { continue };
+        let value = match (knob.switch, value.as_str()) {
+            (true, "true") => "on",
+            (true, "false") => "off",
+            (_, value) => value,
+        };
+        if facts.get(&knob.fact).is_none_or(|known| known.weight < 1) {
+            facts.remove(&knob.fact);
+            learn(facts, knob, value, &format!("{file} {key}"), 1);
+        }
+    }
+}
+
+fn learn(facts: &mut Facts, knob: &Knob, spelled: &str, source: &str, weight: u8) {
+    if let Some(value) = knob.value(spelled) {
+        facts.insert(knob.fact.clone(), model::Fact { value, source: source.to_owned(), weight });
+    }
+}

@@ -1,0 +1,106 @@
+//! Recognising an engine from a command line.
+
+mod config_file;
+mod flags;
+mod unwrap;
+
+pub use config_file::settings;
+pub use flags::{from_arguments, from_config};
+
+use crate::table::{ProcessRule, Table};
+
+/// A command line that runs an engine.
+#[derive(Debug, Clone)]
+pub struct Recognised {
+    /// The engine's name.
+    pub engine: String,
+    /// The arguments behind module, command and verb; none when the process overwrote them with a title.
+    pub arguments: Option<Vec<String>>,
+    /// How many wrappers stood around it: 0 when the process is the engine itself.
+    pub wrappers: usize,
+}
+
+/// Recognises the engine that `argv` runs, through any wrappers.
+pub fn recognise<'a>(tables: impl Iterator<Item = &'a Table> + Clone, argv: &[String]) -> Option<Recognised> {
+    for (wrappers, command) in unwrap::commands(argv) {
+        for table in tables.clone() {
+            let rules = &table.engine.process;
+            if let Some(arguments) = rules.iter().find_map(|rule| fits(rule, &command)) {
+                return Some(Recognised { engine: table.engine.name.clone(), arguments, wrappers });
+            }
+        }
+    }
+    None
+}
+
+/// The arguments behind the part that makes `command` fit `rule`, if they are still there.
+fn fits(rule: &ProcessRule, command: &[String]) -> Option<Option<Vec<String>>> {
+    let (name, rest) = command.split_first()?;
+    let rest = match (&rule.module, &rule.command, &rule.title) {
+        (Some(module), _, _) => after_module(name, rest, module)?,
+        (_, Some(wanted), _) => after_command(name, rest, wanted)?,
+        (_, _, Some(title)) => return (name.trim_end() == title).then_some(None),
+        (None, None, None) => return None,
+    };
+    match &rule.verb {
+        None => Some(Some(rest.to_vec())),
+        Some(verb) => {
+            // Options may stand before the verb; the first word that is none must be it.
+            let at = rest.iter().position(|word| !word.starts_with('-'))?;
+            (rest[at] == *verb).then(|| Some(rest[at + 1..].to_vec()))
+        }
+    }
+}
+
+fn is_python(name: &str) -> bool {
+    let base = unwrap::base(name);
+    ["python", "pypy"].iter().any(|python| {
+        base.strip_prefix(python).is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+    })
+}
+
+/// Python's own options, up to the module or script; `Some((is_module, name, arguments))`.
+fn python_target(arguments: &[String]) -> Option<(bool, &str, &[String])> {
+    let mut index = 0;
+    while let Some(word) = arguments.get(index) {
+        if word == "-m" {
+            return Some((true, arguments.get(index + 1)?, arguments.get(index + 2..)?));
+        }
+        if let Some(module) = word.strip_prefix("-m").filter(|module| !module.is_empty()) {
+            return Some((true, module, arguments.get(index + 1..)?));
+        }
+        match word.as_str() {
+            "-c" => return None,
+            "-X" | "-W" | "--check-hash-based-pycs" => index += 2,
+            option if option.starts_with('-') => index += 1,
+            script => return Some((false, script, arguments.get(index + 1..)?)),
+        }
+    }
+    None
+}
+
+fn after_module<'a>(name: &str, rest: &'a [String], module: &str) -> Option<&'a [String]> {
+    if !is_python(name) {
+        return None;
+    }
+    let (is_module, target, arguments) = python_target(rest)?;
+    // `python …/sglang/launch_server.py` runs the module by its file.
+    let path = module.replace('.', "/");
+    let as_file = || {
+        let file = target.strip_suffix(".py").or_else(|| target.strip_suffix("/__main__.py"));
+        file.is_some_and(|file| file == path || file.ends_with(&format!("/{path}")))
+    };
+    let hit = if is_module { target == module || target.strip_suffix(".__main__") == Some(module) } else { as_file() };
+    hit.then_some(arguments)
+}
+
+fn after_command<'a>(name: &str, rest: &'a [String], wanted: &str) -> Option<&'a [String]> {
+    if unwrap::base(name) == wanted {
+        return Some(rest);
+    }
+    if !is_python(name) {
+        return None;
+    }
+    let (is_module, target, arguments) = python_target(rest)?;
+    (!is_module && unwrap::base(target) == wanted).then_some(arguments)
+}

@@ -1,0 +1,78 @@
+//! `doctor.toml`: what an operator needs to see, and how each need is met or missed.
+
+use model::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+
+/// The whole of `doctor.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DoctorFile {
+    /// The rows, in the order in which they are shown.
+    #[serde(default)]
+    pub need: Vec<Need>,
+}
+
+/// One thing that an operator needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// A stable word.
+    pub id: String,
+    /// The need, one line.
+    pub what: String,
+    /// It is about servers for which this holds.
+    #[serde(default)]
+    pub applies: Option<Condition>,
+    /// The source that should tell it.
+    pub source: String,
+    /// Signals of which that source has rows; with none, an answer alone tells it.
+    #[serde(default)]
+    pub signals: Vec<Signal>,
+    /// Facts whose product is the number of data-parallel ranks that must be seen; with none, ranks are not counted.
+    #[serde(default)]
+    pub ranks: Vec<String>,
+    /// Nice to have: reported, but not counted as a gap.
+    #[serde(default)]
+    pub optional: bool,
+    /// Ways of missing it that facts tell; the first whose `when` holds counts, before the source is looked at.
+    #[serde(default)]
+    pub case: Vec<Case>,
+    /// What answers the question meanwhile, if nothing better is known.
+    #[serde(default)]
+    pub meanwhile: String,
+}
+
+/// One way of missing a need.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Holds for this case; absent: always.
+    #[serde(default)]
+    pub when: Option<Condition>,
+    /// What it is then.
+    pub state: CaseState,
+    /// Why, one sentence; facts in braces are filled in.
+    #[serde(default)]
+    pub why: String,
+    /// The flag that mends it, as this engine spells it.
+    #[serde(default)]
+    pub flag: Option<String>,
+}
+
+/// How a need stands, when its source does not simply tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseState {
+    /// A flag is missing.
+    Off,
+    /// It should be there and is not.
+    Broken,
+    /// This version has nothing for it.
+    NotOffered,
+    /// Declared, but never moved in this role.
+    Dead,
+    /// There is nothing to see: not a gap.
+    NotNeeded,
+}

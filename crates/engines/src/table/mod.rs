@@ -1,0 +1,34 @@
+//! What an engine's folder says, as types: `engine.toml`, `knobs.toml`, `sources.toml`, `doctor.toml`. The build script
+//! reads and checks the files with these types and embeds the result, so that a wrong row fails the build and a run
+//! spends no time on TOML.
+
+pub mod condition;
+mod check;
+mod doctor;
+mod knob;
+mod recognise;
+mod source;
+pub mod version;
+
+pub use check::check;
+pub use doctor::{Case, CaseState, DoctorFile, Need};
+pub use knob::{Knob, KnobFile};
+pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
+pub use source::{Fold, Format, Infer, Read, Source, SourceFile, WorkerList};
+
+use serde::{Deserialize, Serialize};
+
+/// One engine: the four files of its folder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Table {
+    /// `engine.toml`: how it is recognised.
+    pub engine: EngineFile,
+    /// `knobs.toml`: its flags.
+    pub knobs: Vec<Knob>,
+    /// `sources.toml`: what its answers mean.
+    pub sources: Vec<Source>,
+    /// `sources.toml`: what follows from facts.
+    pub infer: Vec<Infer>,
+    /// `doctor.toml`: what an operator needs from it and how each is had.
+    pub needs: Vec<Need>,
+}

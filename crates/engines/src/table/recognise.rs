@@ -1,0 +1,99 @@
+//! `engine.toml`: how an engine is recognised from a process or from an answer.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole of `engine.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineFile {
+    /// The folder's name; the engine's name everywhere.
+    pub name: String,
+    /// The name as its makers write it.
+    pub title: String,
+    /// Whether it has a cache or sends requests to those that have.
+    pub kind: EngineKind,
+    /// The role when nothing says otherwise.
+    pub role: String,
+    /// What may stand before the series names of `sources.toml`.
+    #[serde(default)]
+    pub prefixes: Vec<String>,
+    /// Processes that are this engine.
+    #[serde(default)]
+    pub process: Vec<ProcessRule>,
+    /// Ports that it opens.
+    #[serde(default)]
+    pub port: Vec<PortRule>,
+    /// Answers that only this engine gives.
+    #[serde(default)]
+    pub answer: Vec<AnswerRule>,
+    /// What a restart costs, said by `doctor` as the price of a flag.
+    #[serde(default)]
+    pub restart: String,
+}
+
+/// What kind of program it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    /// Has a cache.
+    Engine,
+    /// Sends requests to engines.
+    Router,
+}
+
+/// A process is this engine when its command line, with wrappers taken off, fits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessRule {
+    /// Run as `python -m MODULE`.
+    #[serde(default)]
+    pub module: Option<String>,
+    /// Run as this command (last part of its path), or as a script whose path ends so.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// The process gave itself this title, and its arguments are lost: ports come from its sockets.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The first argument that is no flag must be this.
+    #[serde(default)]
+    pub verb: Option<String>,
+}
+
+/// A port that the engine opens.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortRule {
+    /// What is served there; sources name it in `on`.
+    pub serves: String,
+    /// The fact that holds the number.
+    pub fact: String,
+    /// The fact that holds the address it binds to.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// The number when no flag says one.
+    #[serde(default)]
+    pub default: Option<u16>,
+}
+
+/// An answer is this engine's when it fits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRule {
+    /// The path to ask.
+    pub get: String,
+    /// Paths of lower numbers are asked first, across all engines.
+    pub order: u16,
+    /// JSON paths that must all be there; none: the answer must be Prometheus text with one of the engine's prefixes.
+    #[serde(default)]
+    pub has: Vec<String>,
+    /// Series names, without prefix, of which one must be there; for engines that share a prefix.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// What kind of port this answer shows it to be (`PortRule::serves`).
+    #[serde(default = "api")]
+    pub serves: String,
+}
+
+fn api() -> String {
+    "api".to_owned()
+}

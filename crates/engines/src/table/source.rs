@@ -1,0 +1,182 @@
+//! `sources.toml`: where answers are, and what their fields mean.
+
+use std::collections::BTreeMap;
+
+use model::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::version::Version;
+
+/// The whole of `sources.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceFile {
+    /// The rows; of two equally precise ones the earlier is trusted more.
+    #[serde(default)]
+    pub source: Vec<Source>,
+    /// What follows from facts.
+    #[serde(default)]
+    pub infer: Vec<Infer>,
+}
+
+/// A value that a fact implies, for sets of a pool that do not say it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Infer {
+    /// The signal.
+    pub signal: Signal,
+    /// The pool, on the device tier.
+    pub pool: String,
+    /// The value.
+    pub value: f64,
+    /// Holds for it.
+    pub when: Condition,
+    /// The fact that is named as its input.
+    pub from: String,
+}
+
+/// One answer of one kind of port.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Its name in other rows and in `explain`.
+    pub id: String,
+    /// The path to ask, query and all.
+    pub get: String,
+    /// The port to ask it on (`PortRule::serves`).
+    #[serde(default = "api")]
+    pub on: String,
+    /// How to read it.
+    pub format: Format,
+    /// Asked only when none of these sources answered.
+    #[serde(default)]
+    pub unless: Vec<String>,
+    /// A router's copy of its workers' own pages, with this label added for the worker's address: read by the worker's
+    /// own table, and asked only for workers that could not be read themselves.
+    #[serde(default)]
+    pub relay: Option<String>,
+    /// Status codes that mean that it is switched off (as opposed to broken).
+    #[serde(default)]
+    pub off: Vec<u16>,
+    /// Versions that have it.
+    #[serde(default)]
+    pub since: Option<Version>,
+    /// First version without it.
+    #[serde(default)]
+    pub until: Option<Version>,
+    /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
+    #[serde(default)]
+    pub each: Option<String>,
+    /// JSON: elements in an element, e.g. `engine_load.loads[*]`; `worker` and `at` stay paths of the outer one.
+    #[serde(default)]
+    pub inner: Option<String>,
+    /// Where a rank's numbers are: label names, or JSON paths in the element; keys `dp`, `tp`, `pp`.
+    #[serde(default)]
+    pub rank: BTreeMap<String, String>,
+    /// Labels of samples that are parts of another sample, in which the label is empty: such samples are passed over.
+    #[serde(default)]
+    pub parts: Vec<String>,
+    /// JSON: the time at which the element's numbers were taken (seconds, or RFC 3339).
+    #[serde(default)]
+    pub at: Option<String>,
+    /// JSON: the same clock's time of the answer, so that an age can be had from a clock that differs from ours.
+    #[serde(default)]
+    pub now: Option<String>,
+    /// Rows are about other servers: the label or JSON path that holds their address.
+    #[serde(default)]
+    pub worker: Option<String>,
+    /// JSON: the list of a router's workers.
+    #[serde(default)]
+    pub workers: Option<WorkerList>,
+    /// JSON: keys of the answer's top level are read by `knobs.toml`.
+    #[serde(default)]
+    pub knobs: bool,
+    /// Fact name by label name (Prometheus) or JSON path.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+    /// Text taken off the front of a fact's value, e.g. `smg-` of `smg-1.13.0`.
+    #[serde(default)]
+    pub strip: BTreeMap<String, String>,
+    /// The fields.
+    #[serde(default)]
+    pub read: Vec<Read>,
+}
+
+/// The formats that Rust knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Prometheus text.
+    Prometheus,
+    /// JSON.
+    Json,
+}
+
+/// Where a router's answer lists its workers; JSON paths.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerList {
+    /// The elements.
+    pub each: String,
+    /// The worker's address in an element.
+    pub url: String,
+    /// Its role.
+    #[serde(default)]
+    pub role: Option<String>,
+    /// Whether it gets requests.
+    #[serde(default)]
+    pub healthy: Option<String>,
+}
+
+/// One field: a series (name without prefix) or a JSON path in the element, and the signal that it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Read {
+    /// The series' name without prefix, or the JSON path.
+    pub name: String,
+    /// The signal; within one source the first row that has a value gives it.
+    pub signal: Signal,
+    /// The pool, for signals of a pool.
+    #[serde(default)]
+    pub pool: Option<String>,
+    /// The tier, for signals of a pool.
+    #[serde(default)]
+    pub tier: Option<String>,
+    /// Half of the last digit that the engine prints: the value is right within ± this.
+    #[serde(default)]
+    pub round: Option<f64>,
+    /// Several samples of one rank that differ in other labels.
+    #[serde(default)]
+    pub fold: Fold,
+    /// Versions that have it.
+    #[serde(default)]
+    pub since: Option<Version>,
+    /// First version without it.
+    #[serde(default)]
+    pub until: Option<Version>,
+    /// Read only when this holds.
+    #[serde(default)]
+    pub when: Option<Condition>,
+    /// A counter that the engine puts on the page with its first event: absent does not mean broken.
+    #[serde(default)]
+    pub lazy: bool,
+    /// A 0 means nothing when one of these holds: the series is declared but never moved there.
+    #[serde(default)]
+    pub dead: Vec<Condition>,
+}
+
+/// What to do with several samples of one rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fold {
+    /// They must agree; a disagreement is a note.
+    #[default]
+    One,
+    /// They add up.
+    Sum,
+}
+
+fn api() -> String {
+    "api".to_owned()
+}

@@ -1,0 +1,99 @@
+//! Which set of numbers a pool shows. All four numbers come from one observation, so that they add up; the most precise
+//! fresh set that knows *used* wins; only when no such set is fresh does the newest stale one stand in, as stale.
+
+use model::{PoolSet, RankId, Signal, Time};
+
+use crate::{FRESH_S, sound};
+
+/// One set that could have been shown, and why it was or was not: the material of `explain`.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The set as the source said it.
+    pub set: PoolSet,
+    /// Tokens within which its *used* is right; `None` when it does not know *used*.
+    pub precision: Option<f64>,
+    /// Seconds between its time and the snapshot's.
+    pub age_s: f64,
+    /// Why it lost, or `None` for the winner.
+    pub lost: Option<String>,
+}
+
+/// The sets of one pool of one rank, winner first.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// Which rank.
+    pub rank: RankId,
+    /// Which pool.
+    pub pool: String,
+    /// Which tier.
+    pub tier: String,
+    /// Whether the winner is too old to be believed.
+    pub stale: bool,
+    /// All sets; empty never.
+    pub contenders: Vec<Contender>,
+}
+
+impl Choice {
+    /// The set that is shown.
+    pub fn winner(&self) -> Option<&PoolSet> {
+        self.contenders.first().filter(|first| first.lost.is_none()).map(|first| &first.set)
+    }
+}
+
+/// Ranks the `sets` of one pool at `now`.
+pub(crate) fn choose(sets: Vec<PoolSet>, now: Time) -> Option<Choice> {
+    let first = sets.first()?;
+    let (rank, pool, tier) = (first.rank, first.pool.clone(), first.tier.clone());
+    let mut contenders: Vec<Contender> = sets
+        .into_iter()
+        .map(|set| {
+            let age_s = now.since(set.at).max(0.0);
+            Contender { precision: used_precision(&set), age_s, lost: None, set }
+        })
+        .collect();
+    contenders.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let stale = contenders[0].age_s > FRESH_S;
+    let best = contenders[0].clone();
+    for other in &mut contenders[1..] {
+        other.lost = Some(why_lost(&best, other));
+    }
+    Some(Choice { rank, pool, tier, stale, contenders })
+}
+
+/// Smaller is better: sets that know used and are sound, then fresh ones, then precise ones, then trusted ones; of stale
+/// ones the newest.
+fn key(contender: &Contender) -> (u8, u8, f64, u16) {
+    let unknown = u8::from(contender.precision.is_none());
+    let stale = contender.age_s > FRESH_S;
+    let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };
+    (unknown, u8::from(stale), by, contender.set.trust)
+}
+
+/// Tokens within which the set's *used* is right, said or computed from a ratio; `None` when it has no *used*, or one
+/// that cannot be.
+fn used_precision(set: &PoolSet) -> Option<f64> {
+    let get = |signal| set.readings.get(&signal).filter(|reading| reading.value.is_some());
+    if sound::fault(&set.readings).is_some() {
+        return None;
+    }
+    if let Some(used) = get(Signal::KV_USED) {
+        return Some(used.precision.unwrap_or(0.0));
+    }
+    let ratio = get(Signal::KV_IN_USE)?;
+    // Without a capacity in the set the ratio still tells used, once a capacity is found; a share of 10⁷ tokens stands
+    // for it here, so that any set that counts tokens comes first.
+    let capacity = get(Signal::KV_CAPACITY).and_then(|capacity| capacity.value).unwrap_or(1.0e7);
+    Some(ratio.precision.unwrap_or(0.0).max(1.0e-9) * capacity)
+}
+
+fn why_lost(best: &Contender, other: &Contender) -> String {
+    if let Some(fault) = sound::fault(&other.set.readings) {
+        return fault;
+    }
+    match (best.precision, other.precision) {
+        (Some(_), None) => "does not say how much is used".to_owned(),
+        _ if other.age_s > FRESH_S => format!("{:.0} s old", other.age_s),
+        (Some(best), Some(other)) if other > best => format!("right within ±{other:.0} tokens only"),
+        _ => format!("as good, but {} is trusted first", best.set.source),
+    }
+}

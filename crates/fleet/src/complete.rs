@@ -1,0 +1,135 @@
+//! From the winning set to the seven numbers of a pool: what follows from the others is derived, what nothing says is
+//! *not reported* with its reason.
+
+use model::{PoolSet, Pool, Reading, Readings, Scope, Signal, State, Time, Unit};
+
+use crate::choose::Choice;
+use crate::sound;
+
+/// The pool as it is shown.
+pub(crate) fn pool(
+    choice: &Choice,
+    capacity_elsewhere: Option<Reading>,
+    now: Time,
+    why: &dyn Fn(Signal, &str) -> String,
+) -> Pool {
+    let best = &choice.contenders[0].set;
+    let mut readings = match sound::fault(&best.readings) {
+        Some(fault) => faulty(best, &fault),
+        None => best.readings.clone(),
+    };
+    let has_capacity = readings.get(&Signal::KV_CAPACITY).is_some_and(|reading| reading.value.is_some());
+    if let (false, Some(capacity)) = (has_capacity, capacity_elsewhere) {
+        readings.insert(Signal::KV_CAPACITY, capacity);
+    }
+    derive(&mut readings);
+    for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Pool) {
+        readings.entry(signal).or_insert_with(|| Reading::not_reported(signal.unit(), why(signal, &choice.pool)));
+    }
+    for reading in readings.values_mut() {
+        settle(reading, now);
+    }
+    Pool { pool: choice.pool.clone(), tier: choice.tier.clone(), readings }
+}
+
+/// Gives a reading its age at `now`, and calls it stale when it is too old.
+pub(crate) fn settle(reading: &mut Reading, now: Time) {
+    let Some(at) = reading.at else { return };
+    let age = now.since(at).max(0.0);
+    reading.age_s = Some((age * 1000.0).round() / 1000.0);
+    let believed = matches!(reading.state, State::Reported | State::Derived | State::Inferred);
+    if believed && age > crate::FRESH_S && reading.value.is_some() {
+        reading.state = State::Stale;
+        reading.reason.get_or_insert_with(|| format!("said {age:.0} s ago"));
+    }
+}
+
+/// The numbers of a set that cannot be true together, each with what was said.
+fn faulty(set: &PoolSet, fault: &str) -> Readings {
+    let nothing_yet = set.readings.get(&Signal::KV_CAPACITY).and_then(|capacity| capacity.value) == Some(0.0);
+    let judge = |reading: &Reading| match (nothing_yet, reading.value) {
+        (true, _) => Reading::not_reported(reading.unit, fault.to_owned()),
+        (false, Some(said)) => {
+            let source = reading.source.clone().unwrap_or_default();
+            Reading::impossible(reading.unit, format!("said {said}, but {fault}"), source, set.at)
+        }
+        (false, None) => reading.clone(),
+    };
+    let kept = |signal: Signal| signal == Signal::KV_CAPACITY && !nothing_yet;
+    let judged = |(signal, reading): (&Signal, &Reading)| {
+        (*signal, if kept(*signal) { reading.clone() } else { judge(reading) })
+    };
+    set.readings.iter().map(judged).collect()
+}
+
+/// Adds what follows: used from a ratio, the missing third part, headroom, in use, occupied.
+fn derive(readings: &mut Readings) {
+    let capacity = known(readings, Signal::KV_CAPACITY);
+    if let (Some(capacity), Some(ratio), None) = (&capacity, known(readings, Signal::KV_IN_USE), readings.get(&Signal::KV_USED)) {
+        let whole = capacity.value.unwrap_or_default();
+        let tokens = (ratio.value.unwrap_or_default() * whole).round();
+        let precision = ratio.precision.map(|precision| (precision * whole).round());
+        let used = Reading::derived(tokens, Unit::Tokens, &[&ratio, capacity], &["in_use", "capacity"]).within(precision);
+        readings.insert(Signal::KV_USED, used);
+    }
+    let used = known(readings, Signal::KV_USED);
+    let evictable = known(readings, Signal::KV_EVICTABLE);
+    let available = known(readings, Signal::KV_AVAILABLE);
+
+    if capacity.is_none()
+        && let (Some(used), Some(evictable), Some(available)) = (&used, &evictable, &available)
+    {
+        let sum = value(used) + value(evictable) + value(available);
+        let inputs = ["used", "evictable", "available"];
+        let capacity = Reading::derived(sum, Unit::Tokens, &[used, evictable, available], &inputs).within(Some(0.0));
+        readings.insert(Signal::KV_CAPACITY, capacity);
+    }
+    let Some(capacity) = known(readings, Signal::KV_CAPACITY).filter(|capacity| value(capacity) > 0.0) else { return };
+    let Some(used) = used else { return };
+    let rest = value(&capacity) - value(&used);
+    if rest < 0.0 {
+        return;
+    }
+    let precision = used.precision;
+    let two = |value: f64, unit| Reading::derived(value, unit, &[&used, &capacity], &["used", "capacity"]);
+    readings.insert(Signal::KV_HEADROOM, two(rest, Unit::Tokens).within(precision));
+    let share = precision.map(|precision| precision / value(&capacity));
+    let said = readings.get(&Signal::KV_IN_USE).is_some_and(|ratio| ratio.value.is_some() && used.state != State::Reported);
+    if !said {
+        readings.insert(Signal::KV_IN_USE, two(value(&used) / value(&capacity), Unit::Ratio).within(share));
+    }
+    match (evictable, available) {
+        (Some(evictable), None) if value(&evictable) <= rest => {
+            let inputs = ["capacity", "used", "evictable"];
+            let left = rest - value(&evictable);
+            let left = Reading::derived(left, Unit::Tokens, &[&capacity, &used, &evictable], &inputs).within(precision);
+            readings.entry(Signal::KV_AVAILABLE).or_insert(left);
+            occupied(readings, &capacity, &used, &evictable);
+        }
+        (None, Some(available)) if value(&available) <= rest => {
+            let inputs = ["capacity", "used", "available"];
+            let left = rest - value(&available);
+            let left = Reading::derived(left, Unit::Tokens, &[&capacity, &used, &available], &inputs).within(precision);
+            occupied(readings, &capacity, &used, &left);
+            readings.entry(Signal::KV_EVICTABLE).or_insert(left);
+        }
+        (Some(evictable), Some(_)) => occupied(readings, &capacity, &used, &evictable),
+        _ => {}
+    }
+}
+
+fn occupied(readings: &mut Readings, capacity: &Reading, used: &Reading, evictable: &Reading) {
+    let share = (value(used) + value(evictable)) / value(capacity);
+    let inputs = ["used", "evictable", "capacity"];
+    let precision = used.precision.map(|precision| precision / value(capacity));
+    let reading = Reading::derived(share, Unit::Ratio, &[used, evictable, capacity], &inputs).within(precision);
+    readings.insert(Signal::KV_OCCUPIED, reading);
+}
+
+fn known(readings: &Readings, signal: Signal) -> Option<Reading> {
+    readings.get(&signal).filter(|reading| reading.value.is_some()).cloned()
+}
+
+fn value(reading: &Reading) -> f64 {
+    reading.value.unwrap_or_default()
+}

@@ -1,0 +1,53 @@
+//! Sources held against each other: a disagreement beyond what the pool can have moved is a note.
+
+use model::{Note, PoolSet, Rank, RouterView, Signal};
+
+use crate::choose::Choice;
+
+/// On a busy server two looks a moment apart differ: a batch that ends frees its tokens at once. Beyond this share of
+/// the capacity it is a disagreement all the same.
+const BUSY_SHARE: f64 = 0.25;
+
+/// Notes about the sets of one pool that disagree.
+pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let Some(best) = choice.winner() else { return notes };
+    let Some(used) = value(best, Signal::KV_USED) else { return notes };
+    let idle = rank.fresh(Signal::REQ_RUNNING) == Some(0.0) && rank.fresh(Signal::REQ_WAITING) == Some(0.0);
+    for other in choice.contenders[1..].iter().filter(|other| other.age_s <= crate::FRESH_S) {
+        if let (Some(ours), Some(theirs)) = (value(best, Signal::KV_CAPACITY), value(&other.set, Signal::KV_CAPACITY))
+            && theirs > 0.0
+            && (ours - theirs).abs() > 0.5
+        {
+            let text = format!("capacity of pool {}: {} says {ours}, {} says {theirs}", choice.pool, best.source, other.set.source);
+            notes.push(Note::new("capacity-disagrees", text));
+        }
+        let Some(said) = value(&other.set, Signal::KV_USED) else { continue };
+        let capacity = value(best, Signal::KV_CAPACITY).or_else(|| value(&other.set, Signal::KV_CAPACITY)).unwrap_or(used.max(said));
+        let precision = other.precision.unwrap_or(0.0) + choice.contenders[0].precision.unwrap_or(0.0);
+        let allowed = precision + if idle { 1.0 } else { BUSY_SHARE * capacity };
+        if (used - said).abs() > allowed {
+            let busy = if idle { "on an idle server" } else { "more than a busy pool moves between two looks" };
+            let text = format!("used of pool {}: {} says {used}, {} says {said}, {busy}", choice.pool, best.source, other.set.source);
+            notes.push(Note::new("sets-disagree", text));
+        }
+    }
+    notes
+}
+
+/// Notes about a router's view of this server that is far from the server's own word.
+pub(crate) fn router(router: &str, view: &RouterView, rank: &Rank) -> Option<Note> {
+    let said = view.readings.get(&Signal::KV_IN_USE)?;
+    let (theirs, ours) = (said.value?, rank.pools.first()?.fresh(Signal::KV_IN_USE)?);
+    let waits = rank.fresh(Signal::REQ_WAITING).unwrap_or(0.0) > 0.0;
+    if (theirs - ours).abs() <= BUSY_SHARE || (theirs == 0.0 && !waits && ours <= BUSY_SHARE) {
+        return None;
+    }
+    let age = said.age_s.map_or_else(String::new, |age| format!(", {age:.1} s old"));
+    let text = format!("the router at {router} sees {:.1} % in use here{age}; the server itself says {:.1} %", theirs * 100.0, ours * 100.0);
+    Some(Note::new("router-view-differs", text))
+}
+
+fn value(set: &PoolSet, signal: Signal) -> Option<f64> {
+    set.readings.get(&signal).and_then(|reading| reading.value)
+}

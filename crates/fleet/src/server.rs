@@ -1,0 +1,166 @@
+//! One server of the snapshot from its account and from what routers say about it.
+
+use model::{
+    Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal, SourceOutcome, Time,
+    Verdict, View,
+};
+
+use crate::choose::Choice;
+use crate::{complete, crosscheck, ranks};
+
+/// A server to be joined.
+pub struct Subject<'a> {
+    /// Its address, without credentials.
+    pub url: String,
+    /// Host part of the address.
+    pub host: String,
+    /// Its process, where visible.
+    pub pid: Option<u32>,
+    /// Its systemd unit, where visible.
+    pub unit: Option<String>,
+    /// What it said.
+    pub account: &'a Account,
+    /// What routers say about it: the router's address and the view.
+    pub seen_by: Vec<(String, View)>,
+    /// Why nothing reports a signal of a pool.
+    pub why: &'a dyn Fn(Signal, &str) -> String,
+}
+
+/// A joined server and how its pools were chosen.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// The server; verdict and gaps are still to be judged.
+    pub server: Server,
+    /// For `explain`.
+    pub choices: Vec<Choice>,
+}
+
+/// Joins one server at `now`.
+pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
+    let account = subject.account;
+    let role = account.fact("role").map_or(Role::Unknown, Role::from_name);
+    let unreachable = unreachable(account);
+    let mut notes = account.notes.clone();
+    let mut choices = Vec::new();
+    let mut ranks = Vec::new();
+    if role != Role::Router && account.engine.is_some() {
+        (ranks, choices) = ranks::build(account, now, subject.why);
+        if ranks.iter().all(|rank| rank.pools.iter().all(|pool| pool.fresh(Signal::KV_USED).is_none())) {
+            stand_in(&subject.seen_by, &mut ranks, &mut notes, now);
+        }
+        if ranks.is_empty() {
+            ranks.push(empty_rank());
+        }
+        for rank in &mut ranks {
+            ensure_full(rank, unreachable.as_deref(), subject.why);
+        }
+        for choice in &choices {
+            if let Some(rank) = ranks.iter().find(|rank| rank.rank == choice.rank) {
+                notes.extend(crosscheck::sets(choice, rank));
+            }
+        }
+        for (router, view) in &subject.seen_by {
+            let view = settled(view, now);
+            if let Some(rank) = ranks.iter().find(|rank| view.dp.is_none_or(|dp| rank.rank.dp == Some(dp))) {
+                notes.extend(crosscheck::router(router, &view, rank));
+            }
+        }
+    }
+    notes.dedup();
+    let server = Server {
+        url: subject.url.clone(),
+        host: subject.host.clone(),
+        engine: account.engine.clone(),
+        version: account.fact("version").map(str::to_owned),
+        role,
+        model: account.fact("model").or_else(|| account.fact("model_path")).map(str::to_owned),
+        unit: subject.unit.clone(),
+        pid: subject.pid,
+        unreachable,
+        ranks,
+        router_view: account.views.iter().map(|view| settled(view, now)).collect(),
+        verdict: Verdict { level: Level::Unknown, reason: String::new() },
+        notes,
+        gaps: Vec::new(),
+    };
+    Joined { server, choices }
+}
+
+/// Why nothing of the server could be reached, when that is so.
+fn unreachable(account: &Account) -> Option<String> {
+    let texts: Vec<&str> = account
+        .sources
+        .iter()
+        .map(|status| match &status.outcome {
+            SourceOutcome::Unreachable(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    texts.first().map(|text| (*text).to_owned())
+}
+
+fn settled(view: &View, now: Time) -> RouterView {
+    let mut readings = view.readings.clone();
+    for reading in readings.values_mut() {
+        complete::settle(reading, now);
+    }
+    RouterView { worker: view.worker.clone(), role: None, healthy: None, dp: view.dp, readings }
+}
+
+/// A server that cannot be asked, or says nothing of its cache, is shown by what its router says of it, if the router
+/// says when it heard it.
+fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<Note>, now: Time) {
+    for (router, view) in seen_by.iter().filter(|(_, view)| view.timed && view.readings.contains_key(&Signal::KV_USED)) {
+        let id = RankId { dp: view.dp.or(Some(0)), ..RankId::ZERO };
+        let at = view.readings.values().find_map(|reading| reading.at).unwrap_or(now);
+        let pooled = |scope| view.readings.iter().filter(move |(signal, _)| signal.row().scope == scope).map(|(signal, reading)| (*signal, reading.clone()));
+        let set = model::PoolSet {
+            source: view.source.clone(),
+            trust: u16::MAX,
+            rank: id,
+            pool: FULL.to_owned(),
+            tier: DEVICE.to_owned(),
+            at,
+            readings: pooled(Scope::Pool).collect(),
+        };
+        let Some(choice) = crate::choose::choose(vec![set], now) else { continue };
+        let pool = complete::pool(&choice, None, now, &|_, _| "the router does not say it".to_owned());
+        let rank = match ranks.iter_mut().find(|rank| rank.rank.dp == id.dp) {
+            Some(rank) => rank,
+            None => {
+                ranks.push(empty_rank());
+                let Some(rank) = ranks.last_mut() else { continue };
+                rank.rank = id;
+                rank
+            }
+        };
+        rank.pools.retain(|known| known.pool != FULL || known.tier != DEVICE);
+        rank.pools.insert(0, pool);
+        for (signal, mut reading) in pooled(Scope::Rank) {
+            complete::settle(&mut reading, now);
+            if rank.readings.get(&signal).is_none_or(|known| known.value.is_none()) {
+                rank.readings.insert(signal, reading);
+            }
+        }
+        notes.push(Note::new("told-by-router", format!("these numbers are the router's ({router}), not the server's own")));
+    }
+}
+
+fn empty_rank() -> Rank {
+    Rank { rank: RankId::ZERO, pools: Vec::new(), readings: model::Readings::new() }
+}
+
+/// Every rank has the full pool and all readings that are always shown, whatever could be had.
+fn ensure_full(rank: &mut Rank, unreachable: Option<&str>, why: &dyn Fn(Signal, &str) -> String) {
+    let missing = |signal: Signal, pool: &str| match unreachable {
+        Some(text) => Reading::unreachable(signal.unit(), text),
+        None => Reading::not_reported(signal.unit(), why(signal, pool)),
+    };
+    if !rank.pools.iter().any(|pool| pool.pool == FULL && pool.tier == DEVICE) {
+        let readings = Signal::all().filter(|signal| signal.row().scope == Scope::Pool).map(|signal| (signal, missing(signal, FULL))).collect();
+        rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), readings });
+    }
+    for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {
+        rank.readings.entry(signal).or_insert_with(|| missing(signal, ""));
+    }
+}

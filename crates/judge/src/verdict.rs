@@ -1,0 +1,118 @@
+//! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
+
+use model::{Level, Pool, Rank, Role, Server, Signal, Verdict};
+
+struct Limit {
+    in_use: f64,
+    while_waiting: f64,
+}
+
+include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
+
+/// What a single look cannot tell.
+const ONE_LOOK: &str = "one look: retractions and progress over time are not judged";
+
+/// Judges one server from one look.
+pub fn verdict(server: &Server) -> Verdict {
+    if server.role == Role::Router {
+        return Verdict { level: Level::Unknown, reason: router(server) };
+    }
+    let fullest = server.ranks.iter().filter_map(|rank| Some((rank, rank.binding()?)));
+    let Some((rank, (pool, in_use))) = fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
+        return Verdict { level: Level::Unknown, reason: unknown(server) };
+    };
+    let waiting: f64 = server.ranks.iter().filter_map(|rank| rank.fresh(Signal::REQ_WAITING)).sum();
+    let waits = waiting > 0.0;
+    let over = |limit: &Limit| in_use >= limit.in_use || (waits && in_use >= limit.while_waiting);
+    let level = if over(&STRAINED) {
+        Level::Strained
+    } else if over(&TIGHT) {
+        Level::Tight
+    } else {
+        Level::Calm
+    };
+    let mut reason = format!("{} {:.1} % in use", place(server, rank, pool), in_use * 100.0);
+    if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
+        reason += &format!(", headroom {headroom:.0} {}", unit(pool));
+    }
+    if waits {
+        let requests = if waiting > 1.0 { "requests wait" } else { "request waits" };
+        reason += &format!(", {waiting:.0} {requests}");
+        if level == Level::Calm {
+            reason += &format!(": not for cache; {}", what_binds(server));
+        }
+    }
+    let retracted: f64 = server.ranks.iter().filter_map(|rank| rank.fresh(Signal::REQ_RETRACTED_TOTAL)).sum();
+    if retracted > 0.0 {
+        reason += &format!(", {retracted:.0} retractions since start");
+    }
+    Verdict { level, reason: format!("{reason} ({ONE_LOOK})") }
+}
+
+/// Worst first: stuck … tight, then servers of which nothing is known, then calm ones, routers last; of one level the
+/// fullest first.
+pub fn order(servers: &mut [Server]) {
+    let rank = |server: &Server| match server.verdict.level {
+        _ if server.role == Role::Router => 6,
+        Level::Stuck => 0,
+        Level::Thrashing => 1,
+        Level::Strained => 2,
+        Level::Tight => 3,
+        Level::Unknown => 4,
+        Level::Calm => 5,
+    };
+    let fullest = |server: &Server| server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).fold(-1.0, f64::max);
+    servers.sort_by(|a, b| rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url)));
+}
+
+fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
+    let mut text = format!("pool {}", pool.pool);
+    if server.ranks.len() > 1 {
+        let dp = rank.rank.dp.map_or_else(|| "–".to_owned(), |dp| dp.to_string());
+        text += &format!(" of rank dp {dp}, the fullest of {},", server.ranks.len());
+    }
+    text
+}
+
+/// State-space pools count states, whatever their series are called.
+fn unit(pool: &Pool) -> &'static str {
+    if pool.pool == "mamba" { "states" } else { "tokens" }
+}
+
+fn unknown(server: &Server) -> String {
+    if let Some(why) = &server.unreachable {
+        return why.clone();
+    }
+    let of_first = server.ranks.first().and_then(|rank| rank.pools.first()).and_then(|pool| pool.get(Signal::KV_IN_USE));
+    match of_first {
+        Some(reading) if reading.state == model::State::Stale => {
+            let age = reading.age_s.unwrap_or_default();
+            format!("the newest figure is {age:.0} s old")
+        }
+        Some(reading) => reading.reason.clone().unwrap_or_else(|| "nothing says how much is in use".to_owned()),
+        None => "nothing says how much is in use".to_owned(),
+    }
+}
+
+fn router(server: &Server) -> String {
+    match &server.unreachable {
+        Some(why) => why.clone(),
+        None => "a router has no cache of its own".to_owned(),
+    }
+}
+
+/// What holds requests back when it is not the cache.
+fn what_binds(server: &Server) -> String {
+    let sum = |signal| server.ranks.iter().filter_map(|rank| rank.fresh(signal)).sum::<f64>();
+    let (running, most) = (sum(Signal::REQ_RUNNING), sum(Signal::REQ_MAX_RUNNING));
+    if most > 0.0 && running >= most {
+        return format!("the request cap of {most:.0} is reached");
+    }
+    let queues = [Signal::PD_BOOTSTRAP, Signal::PD_INFLIGHT, Signal::PD_PREALLOC, Signal::PD_TRANSFER, Signal::REQ_RETRACTED_QUEUE];
+    let standing: Vec<String> = queues
+        .into_iter()
+        .filter(|signal| sum(*signal) > 0.0)
+        .map(|signal| format!("{:.0} in {}", sum(signal), signal.row().title))
+        .collect();
+    if standing.is_empty() { "the next batch may take them".to_owned() } else { standing.join(", ") }
+}

@@ -1,0 +1,10 @@
+//! The clock of the observed side's readers; elsewhere time is passed in.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use model::Time;
+
+/// Now, by this host's clock; 0 when that is set before 1970.
+pub fn now() -> Time {
+    Time(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
+}

@@ -1,0 +1,66 @@
+//! Reading a body with a cap, and unpacking it with another.
+
+use std::io::{self, Read as _};
+
+use flate2::read::MultiGzDecoder;
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use model::{Blind, BlindKind};
+
+use super::stage::Stage;
+use crate::text::{printable, size};
+
+/// Why a body was not read.
+pub(super) enum Unread {
+    TooLarge(Blind),
+    Broken(hyper::Error),
+}
+
+/// Reads the body, of which at most `cap` bytes are kept, or none where it says at once that it is larger.
+pub(super) async fn read(mut body: Incoming, cap: usize, stage: &Stage) -> Result<Vec<u8>, Unread> {
+    let announced = body.size_hint().lower();
+    if announced > cap as u64 {
+        let text = format!("the body is announced with {announced} bytes, more than {}: it was not read", size(cap));
+        return Err(Unread::TooLarge(Blind::new(BlindKind::TooLarge, text)));
+    }
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        // trailers say nothing that is of use here
+        let Ok(data) = frame.map_err(Unread::Broken)?.into_data() else { continue };
+        stage.add(data.len());
+        if data.len() > cap - bytes.len() {
+            let text = format!("the body is larger than {}: the rest was not read", size(cap));
+            return Err(Unread::TooLarge(Blind::new(BlindKind::TooLarge, text)));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Undoes the content encoding `encoding`, to at most `cap` bytes.
+pub(super) fn unpack(bytes: Vec<u8>, encoding: &str, cap: usize) -> Result<Vec<u8>, Blind> {
+    match encoding.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => return Ok(bytes),
+        "gzip" | "x-gzip" => {}
+        other => {
+            let text = format!("the body is packed as {}, which was not asked for", printable(other.as_bytes(), 40));
+            return Err(Blind::new(BlindKind::NotHttp, text));
+        }
+    }
+    if bytes.is_empty() {
+        return Ok(bytes);
+    }
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes.as_slice()).take(cap as u64 + 1).read_to_end(&mut out).map_err(|error| {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            Blind::new(BlindKind::Cut, "the packed body ends in the middle")
+        } else {
+            Blind::new(BlindKind::NotHttp, format!("the body says that it is gzip and is not: {error}"))
+        }
+    })?;
+    if out.len() > cap {
+        let text = format!("the body is larger than {} when unpacked ({} bytes packed)", size(cap), bytes.len());
+        return Err(Blind::new(BlindKind::TooLarge, text));
+    }
+    Ok(out)
+}

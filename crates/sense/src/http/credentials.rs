@@ -1,0 +1,87 @@
+//! Credentials of a target.
+
+use hyper::header::HeaderValue;
+use model::{Blind, BlindKind, Note};
+
+use crate::secret::{Secret, SecretSource};
+
+/// What a target wants to know before it answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Credentials {
+    /// Nothing.
+    #[default]
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer(SecretSource),
+    /// `Authorization: Basic …`.
+    Basic {
+        /// The user; as secret as the password, since tokens are put there too.
+        user: Secret,
+        /// The password; `None` is an empty one.
+        password: Option<SecretSource>,
+    },
+}
+
+/// A loaded header, and every spelling of the secret that must not appear in a text.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) header: Option<HeaderValue>,
+    spellings: Vec<String>,
+}
+
+impl Credentials {
+    /// What the operator should know about where the secrets lie.
+    pub fn notes(&self) -> Vec<Note> {
+        match self {
+            Credentials::Bearer(source) | Credentials::Basic { password: Some(source), .. } => {
+                source.note().into_iter().collect()
+            }
+            Credentials::None | Credentials::Basic { password: None, .. } => Vec::new(),
+        }
+    }
+
+    pub(super) fn load(&self) -> Result<Loaded, Blind> {
+        let (text, spellings) = match self {
+            Credentials::None => return Ok(Loaded::default()),
+            Credentials::Bearer(source) => {
+                let token = source.load()?.reveal().to_string();
+                (format!("Bearer {token}"), vec![token])
+            }
+            Credentials::Basic { user, password } => {
+                let password = password.as_ref().map(SecretSource::load).transpose()?;
+                let password = password.as_ref().map_or("", Secret::reveal);
+                let pair = format!("{}:{password}", user.reveal());
+                let encoded = base64(pair.as_bytes());
+                (format!("Basic {encoded}"), vec![encoded, pair, password.to_string(), user.reveal().to_string()])
+            }
+        };
+        let mut header = HeaderValue::from_str(&text).map_err(|_| {
+            Blind::new(BlindKind::Denied, "the secret holds a character that no HTTP header can carry, e.g. a line end")
+        })?;
+        header.set_sensitive(true);
+        Ok(Loaded { header: Some(header), spellings })
+    }
+}
+
+impl Loaded {
+    /// `text` without the secret: a peer may send back what it was sent.
+    pub(super) fn scrub(&self, text: String) -> String {
+        // shorter ones would blank out ordinary words, and guard nothing
+        let telling = self.spellings.iter().filter(|spelling| spelling.len() >= 4);
+        telling.fold(text, |text, spelling| text.replace(spelling.as_str(), "[secret]"))
+    }
+}
+
+/// RFC 4648, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0_u32, |bits, at| bits << 8 | group.get(at).copied().map_or(0, u32::from));
+        for at in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= group.len() { char::from(letter) } else { '=' });
+        }
+    }
+    out
+}

@@ -1,0 +1,114 @@
+//! The one small interface through which the observed side is reached.
+//!
+//! It is made for three ways of being there. Reads come in batches because a look at `/proc` reads a thousand small
+//! files: on this host that is one helper thread, over ssh it is one round trip, in a capture it is a lookup.
+
+mod host;
+mod lookout;
+mod read;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use model::{Blind, BlindKind, Observation};
+
+pub use host::Host;
+pub(crate) use read::read_capped;
+
+use crate::http::Target;
+
+/// A place to look from.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// The host on which we run, or a tree that looks like one.
+    Host(Host),
+}
+
+/// What a file held, up to a cap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes, at most as many as the cap.
+    pub bytes: Vec<u8>,
+    /// There was more.
+    pub cut: bool,
+}
+
+impl Content {
+    /// The bytes as text; what is not UTF-8 is replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+/// What a folder held, up to a cap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Names of its entries, unsorted.
+    pub names: Vec<OsString>,
+    /// There were more.
+    pub cut: bool,
+}
+
+impl Place {
+    /// The first `cap` bytes of each file, in the order asked. Only regular files are read, never pipes or devices.
+    pub async fn read_each(&self, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
+        match self {
+            Place::Host(host) => host.read_each(paths, cap).await,
+        }
+    }
+
+    /// The first `cap` names in each folder, in the order asked.
+    pub async fn list_each(&self, dirs: Vec<PathBuf>, cap: usize) -> Vec<Result<Listing, Blind>> {
+        match self {
+            Place::Host(host) => host.list_each(dirs, cap).await,
+        }
+    }
+
+    /// Where each symbolic link points, in the order asked.
+    pub async fn link_each(&self, paths: Vec<PathBuf>) -> Vec<Result<PathBuf, Blind>> {
+        match self {
+            Place::Host(host) => host.link_each(paths).await,
+        }
+    }
+
+    /// The first `cap` bytes of the file.
+    pub async fn read(&self, path: impl AsRef<Path>, cap: usize) -> Result<Content, Blind> {
+        only(self.read_each(vec![path.as_ref().to_path_buf()], cap).await)
+    }
+
+    /// The first `cap` names in the folder.
+    pub async fn list(&self, dir: impl AsRef<Path>, cap: usize) -> Result<Listing, Blind> {
+        only(self.list_each(vec![dir.as_ref().to_path_buf()], cap).await)
+    }
+
+    /// Where the symbolic link points.
+    pub async fn link(&self, path: impl AsRef<Path>) -> Result<PathBuf, Blind> {
+        only(self.link_each(vec![path.as_ref().to_path_buf()]).await)
+    }
+
+    /// The first `cap` bytes of the file `path` under the root folder `root` (such as `/proc/PID/root`): absolute
+    /// links inside are followed inside, and nothing leads out.
+    pub async fn read_under(&self, root: &Path, path: &Path, cap: usize) -> Result<Content, Blind> {
+        match self {
+            Place::Host(host) => host.read_under(root, path, cap).await,
+        }
+    }
+
+    /// GETs `path` of `target`, as [`crate::Client::get`] does.
+    pub async fn get(&self, target: &Target, path: &str) -> Observation {
+        match self {
+            Place::Host(host) => host.client().get(target, path).await,
+        }
+    }
+
+    /// GETs `path` of `target` with `query`, as [`crate::Client::get_query`] does.
+    pub async fn get_query(&self, target: &Target, path: &str, query: &str) -> Observation {
+        match self {
+            Place::Host(host) => host.client().get_query(target, path, query).await,
+        }
+    }
+}
+
+fn only<T>(results: Vec<Result<T, Blind>>) -> Result<T, Blind> {
+    results.into_iter().next().unwrap_or_else(|| Err(Blind::new(BlindKind::Gone, "nothing was asked")))
+}

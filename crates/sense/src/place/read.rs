@@ -1,0 +1,92 @@
+//! Reading files, folders and links with caps. These block; [`super::lookout`] calls them.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use model::{Blind, BlindKind};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+
+use super::{Content, Listing};
+
+/// Never waits for a writer, never becomes the controlling terminal, never passed on to children.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// The first `cap` bytes of a regular file.
+pub(crate) fn read_capped(path: &Path, cap: usize) -> Result<Content, Blind> {
+    let file = rustix::fs::open(path, READ, Mode::empty()).map_err(|error| blind(path, &error.into()))?;
+    regular(&file, path)?;
+    content(file, path, cap)
+}
+
+/// The first `cap` bytes of the regular file `path` as a process sees it whose root folder is `root`.
+pub(super) fn read_under(root: &Path, path: &Path, cap: usize) -> Result<Content, Blind> {
+    let shown = root.join(path.strip_prefix("/").unwrap_or(path));
+    let failed = |error: rustix::io::Errno| blind(&shown, &error.into());
+    let folder = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    let root = rustix::fs::open(root, folder, Mode::empty()).map_err(failed)?;
+    // What lies there belongs to someone else: a path-only handle is looked at before anything is opened for reading,
+    // since opening alone can act on a device; and the kernel resolves links as if `root` were the root.
+    let look = OFlags::PATH.union(OFlags::CLOEXEC);
+    let handle = rustix::fs::openat2(&root, path, look, Mode::empty(), ResolveFlags::IN_ROOT).map_err(|error| {
+        if error == rustix::io::Errno::NOSYS {
+            let text = format!("{}: files of another root need Linux 5.6 (openat2)", shown.display());
+            return Blind::new(BlindKind::Denied, text);
+        }
+        failed(error)
+    })?;
+    regular(&handle, &shown)?;
+    let again = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let file = rustix::fs::open(again, READ, Mode::empty()).map_err(failed)?;
+    content(file, &shown, cap)
+}
+
+/// The first `cap` names of a folder.
+pub(super) fn list_capped(path: &Path, cap: usize) -> Result<Listing, Blind> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|error| blind(path, &error))? {
+        if names.len() == cap {
+            return Ok(Listing { names, cut: true });
+        }
+        // an entry that went away while we looked is not there
+        names.extend(entry.ok().map(|entry| entry.file_name()));
+    }
+    Ok(Listing { names, cut: false })
+}
+
+/// Where a symbolic link points.
+pub(super) fn read_link(path: &Path) -> Result<PathBuf, Blind> {
+    std::fs::read_link(path).map_err(|error| blind(path, &error))
+}
+
+fn content(file: OwnedFd, path: &Path, cap: usize) -> Result<Content, Blind> {
+    let mut bytes = Vec::new();
+    File::from(file).take(cap as u64 + 1).read_to_end(&mut bytes).map_err(|error| blind(path, &error))?;
+    let cut = bytes.len() > cap;
+    bytes.truncate(cap);
+    Ok(Content { bytes, cut })
+}
+
+fn regular(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
+    let stat = rustix::fs::fstat(file).map_err(|error| blind(path, &error.into()))?;
+    let what = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => "a folder",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "no file",
+    };
+    Err(Blind::new(BlindKind::Denied, format!("{} is {what}; only regular files are read", path.display())))
+}
+
+fn blind(path: &Path, error: &io::Error) -> Blind {
+    let kind = match error.kind() {
+        io::ErrorKind::PermissionDenied => BlindKind::Denied,
+        io::ErrorKind::TimedOut => BlindKind::Deadline,
+        // ENOENT, ENOTDIR, and ESRCH of a process that just ended
+        _ => BlindKind::Gone,
+    };
+    Blind::new(kind, format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,71 @@
+//! Processes: who runs here, since when, in which unit and container, and where it listens.
+//!
+//! [`processes`] finds them; [`env_of`], [`addresses_of`] and [`file_of`] look closer at one.
+
+mod argv;
+mod cgroup;
+mod family;
+mod inside;
+mod scan;
+mod sockets;
+mod stat;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use model::{Note, Time};
+
+pub use argv::split as split_argv;
+pub use cgroup::{Unit, container_of, unit_of};
+pub use inside::{addresses_of, env_of, file_of, local_addresses};
+pub use scan::processes;
+pub use sockets::{Listener, listeners};
+pub use stat::{Stat, boot_time, stat_of, uid_of};
+
+/// One process that the caller wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent's id.
+    pub ppid: u32,
+    /// Its arguments, or the title that it gave itself instead (then mostly one element).
+    pub argv: Vec<String>,
+    /// Its program, where we may see it; ` (deleted)` at the end when the file was replaced since.
+    pub exe: Option<PathBuf>,
+    /// Its working folder, as it sees it itself, where we may see it.
+    pub cwd: Option<PathBuf>,
+    /// When it started.
+    pub started_at: Time,
+    /// The user that it runs as.
+    pub uid: u32,
+    /// The systemd unit that it belongs to.
+    pub unit: Option<Unit>,
+    /// The short id of its container (first 12 hex digits), whatever runs that.
+    pub container: Option<String>,
+    /// The inode of its network namespace, where we may see it.
+    pub netns: Option<u64>,
+    /// Whether that is ours; `None` when we may not see it.
+    pub same_netns_as_us: Option<bool>,
+    /// Where it or one of its descendants listens, in the addresses of its network namespace.
+    pub listening: Vec<SocketAddr>,
+    /// When `fd` is denied: where its user (or, if that user listens nowhere, anyone) listens in its network namespace.
+    pub maybe_listening: Vec<SocketAddr>,
+    /// What could not be read for want of rights: `fd`, `ns/net`, `exe`, `cwd`, …
+    pub denied: Vec<&'static str>,
+}
+
+/// What a look at all processes brought.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Processes {
+    /// The processes that the caller wanted, by pid.
+    pub found: Vec<Process>,
+    /// Processes that were looked at.
+    pub seen: usize,
+    /// Processes that ended while we looked.
+    pub vanished: usize,
+    /// Processes and parts of them that we had no right to see.
+    pub denied: usize,
+    /// Limits that were hit.
+    pub notes: Vec<Note>,
+}

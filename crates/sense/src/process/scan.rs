@@ -1,0 +1,246 @@
+//! The look at all processes, in few batches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use model::{Blind, BlindKind, Note, Time};
+
+use super::family::Family;
+use super::sockets::{Listener, listeners};
+use super::{Process, Processes, cgroup, split_argv, stat};
+use crate::place::{Content, Listing, Place};
+
+/// Most processes that are looked at.
+const PROCESSES: usize = 65_536;
+/// How many command lines are held at once.
+const BATCH: usize = 512;
+/// Longest command line that is read, bytes.
+const CMDLINE: usize = 2 << 20;
+/// Largest small file of `/proc` (`stat`, `status`, `cgroup`) that is read, bytes.
+const SMALL: usize = 64 << 10;
+/// Largest socket table that is read, bytes. Listeners come first in it, some 150 bytes each.
+const TABLE: usize = 1 << 20;
+/// Most file descriptors of one process that are looked at.
+const FDS: usize = 65_536;
+/// Most descendants of one process that are looked at.
+const FAMILY: usize = 1024;
+
+/// What is known of a wanted process before its sockets are.
+struct Draft {
+    process: Process,
+    family: Vec<u32>,
+}
+
+/// Looks at every process of `place` and tells of those whose arguments `keep` wants. Fails only when `/proc` itself
+/// cannot be listed.
+pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Result<Processes, Blind> {
+    let listing = place.list("/proc", PROCESSES).await?;
+    let mut out = Processes::default();
+    if listing.cut {
+        out.notes.push(Note::new("processes-cut", format!("more than {PROCESSES} processes: the rest was not seen")));
+    }
+    let mut pids: Vec<u32> = listing.names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
+    pids.sort_unstable();
+    let wanted = wanted(place, &pids, keep, &mut out).await;
+    if wanted.is_empty() {
+        return Ok(out);
+    }
+    let drafts = drafts(place, &pids, wanted, &mut out).await;
+    let sockets = sockets(place, &drafts, &mut out).await;
+    let tables = tables(place, &drafts).await;
+    for Draft { mut process, family } in drafts {
+        let table = tables.get(&namespace(&process)).map_or(&[][..], Vec::as_slice);
+        let inodes: BTreeSet<u64> = family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
+        process.listening = addresses(table, |listener| inodes.contains(&listener.inode));
+        if sockets.get(&process.pid).is_some_and(Option::is_none) {
+            process.denied.push("fd");
+            let own = addresses(table, |listener| listener.uid == process.uid);
+            process.maybe_listening = if own.is_empty() { addresses(table, |_| true) } else { own };
+        }
+        out.denied += process.denied.len();
+        out.found.push(process);
+    }
+    Ok(out)
+}
+
+/// The processes whose arguments `keep` wants.
+async fn wanted(
+    place: &Place,
+    pids: &[u32],
+    keep: impl Fn(&[String]) -> bool,
+    out: &mut Processes,
+) -> Vec<(u32, Vec<String>)> {
+    let mut wanted = Vec::new();
+    for batch in pids.chunks(BATCH) {
+        let lines = place.read_each(paths(batch, "cmdline"), CMDLINE).await;
+        for (&pid, line) in batch.iter().zip(lines) {
+            let Some(content) = counted(line, out) else { continue };
+            out.seen += 1;
+            let argv = split_argv(&content.bytes);
+            if argv.is_empty() || !keep(&argv) {
+                continue;
+            }
+            if content.cut {
+                let text = format!("the command line of process {pid} is longer than {CMDLINE} bytes: its end was not seen");
+                out.notes.push(Note::new("cmdline-cut", text));
+            }
+            wanted.push((pid, argv));
+        }
+    }
+    wanted
+}
+
+/// Everything about the wanted processes but their sockets.
+async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Draft> {
+    let mut stats = BTreeMap::new();
+    let mut family = Family::default();
+    for (&pid, content) in pids.iter().zip(place.read_each(paths(pids, "stat"), SMALL).await) {
+        if let Some(stat) = content.ok().and_then(|content| stat::stat_of(&content.text())) {
+            family.add(pid, stat.ppid);
+            stats.insert(pid, stat);
+        }
+    }
+    let booted = place.read("/proc/stat", TABLE).await.ok().and_then(|content| stat::boot_time(&content.text()));
+    let ours = place.link("/proc/self/ns/net").await.ok().and_then(inode);
+    let kept: Vec<u32> = wanted.iter().map(|(pid, _)| *pid).collect();
+    let status = place.read_each(paths(&kept, "status"), SMALL).await;
+    let cgroups = place.read_each(paths(&kept, "cgroup"), SMALL).await;
+    let mut links = [Vec::new(), Vec::new(), Vec::new()];
+    for (links, name) in links.iter_mut().zip(["exe", "cwd", "ns/net"]) {
+        *links = place.link_each(paths(&kept, name)).await;
+    }
+    let [exes, cwds, nets] = links;
+    let parts = status.into_iter().zip(cgroups).zip(exes.into_iter().zip(cwds).zip(nets));
+    let mut drafts = Vec::new();
+    for ((pid, argv), ((status, cgroup), ((exe, cwd), net))) in wanted.into_iter().zip(parts) {
+        let stat = stats.get(&pid);
+        let uid = status.ok().and_then(|content: Content| stat::uid_of(&content.text()));
+        let (Some(stat), Some(uid)) = (stat, uid) else {
+            out.vanished += 1;
+            continue;
+        };
+        let mut denied = Vec::new();
+        let exe = seen(exe, "exe", &mut denied);
+        let cwd = seen(cwd, "cwd", &mut denied);
+        let netns = seen(net, "ns/net", &mut denied).and_then(inode);
+        let cgroup = seen(cgroup, "cgroup", &mut denied).map(|content| content.text()).unwrap_or_default();
+        let family = family.of(pid, FAMILY);
+        if family.len() == FAMILY {
+            let text = format!("process {pid} has {FAMILY} descendants or more: sockets of the rest were not looked at");
+            out.notes.push(Note::new("descendants-cut", text));
+        }
+        let process = Process {
+            pid,
+            ppid: stat.ppid,
+            argv,
+            exe,
+            cwd,
+            started_at: Time(booted.unwrap_or(0.0) + stat.started),
+            uid,
+            unit: cgroup::unit_of(&cgroup),
+            container: cgroup::container_of(&cgroup),
+            netns,
+            same_netns_as_us: netns.zip(ours).map(|(its, ours)| its == ours),
+            listening: Vec::new(),
+            maybe_listening: Vec::new(),
+            denied,
+        };
+        drafts.push(Draft { process, family });
+    }
+    drafts
+}
+
+/// The inodes of the sockets that each process of each family holds; `None` where we may not look.
+async fn sockets(place: &Place, drafts: &[Draft], out: &mut Processes) -> BTreeMap<u32, Option<BTreeSet<u64>>> {
+    let pids: BTreeSet<u32> = drafts.iter().flat_map(|draft| draft.family.iter().copied()).collect();
+    let pids: Vec<u32> = pids.into_iter().collect();
+    let mut found = BTreeMap::new();
+    for (&pid, listing) in pids.iter().zip(place.list_each(paths(&pids, "fd"), FDS).await) {
+        let inodes = match listing {
+            Ok(Listing { names, cut }) => {
+                if cut {
+                    let text = format!("process {pid} has more than {FDS} open files: the rest was not looked at");
+                    out.notes.push(Note::new("fds-cut", text));
+                }
+                let fds = names.iter().map(|name| PathBuf::from(format!("/proc/{pid}/fd")).join(name)).collect();
+                let links = place.link_each(fds).await;
+                // a folder that lists, with links that do not say: a process of ours that gained rights
+                let hidden = links.iter().any(|link| matches!(link, Err(blind) if blind.kind == BlindKind::Denied));
+                (!hidden).then(|| links.into_iter().filter_map(|link| socket(&link.ok()?)).collect())
+            }
+            Err(blind) if blind.kind == BlindKind::Denied => None,
+            Err(_) => Some(BTreeSet::new()),
+        };
+        found.insert(pid, inodes);
+    }
+    found
+}
+
+/// The listeners of each network namespace, read once through one of its processes.
+async fn tables(place: &Place, drafts: &[Draft]) -> BTreeMap<(bool, u64), Vec<Listener>> {
+    let mut tables = BTreeMap::new();
+    for Draft { process, .. } in drafts {
+        let key = namespace(process);
+        if tables.contains_key(&key) {
+            continue;
+        }
+        let files = ["tcp", "tcp6"].map(|name| PathBuf::from(format!("/proc/{}/net/{name}", process.pid)));
+        let contents = place.read_each(files.to_vec(), TABLE).await;
+        // a process that ended meanwhile leaves the look to the next one of its namespace
+        if contents.iter().any(Result::is_ok) {
+            let texts = contents.into_iter().filter_map(Result::ok).map(|content| content.text());
+            tables.insert(key, texts.flat_map(|text| listeners(&text)).collect());
+        }
+    }
+    tables
+}
+
+/// The network namespace; where that is hidden, the process stands for itself.
+fn namespace(process: &Process) -> (bool, u64) {
+    process.netns.map_or((false, u64::from(process.pid)), |inode| (true, inode))
+}
+
+fn addresses(table: &[Listener], which: impl Fn(&Listener) -> bool) -> Vec<std::net::SocketAddr> {
+    let mut found: Vec<_> = table.iter().filter(|listener| which(listener)).map(|listener| listener.address).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The content, or its absence counted.
+fn counted(content: Result<Content, Blind>, out: &mut Processes) -> Option<Content> {
+    match content {
+        Ok(content) => return Some(content),
+        Err(blind) if blind.kind == BlindKind::Denied => out.denied += 1,
+        Err(blind) if blind.kind == BlindKind::Deadline => out.notes.push(Note::new("process-hangs", blind.text)),
+        Err(_) => out.vanished += 1,
+    }
+    None
+}
+
+/// The part, or its name among the denied.
+fn seen<T>(part: Result<T, Blind>, name: &'static str, denied: &mut Vec<&'static str>) -> Option<T> {
+    match part {
+        Ok(part) => Some(part),
+        Err(blind) => {
+            if blind.kind == BlindKind::Denied {
+                denied.push(name);
+            }
+            None
+        }
+    }
+}
+
+fn paths(pids: &[u32], name: &str) -> Vec<PathBuf> {
+    pids.iter().map(|pid| PathBuf::from(format!("/proc/{pid}/{name}"))).collect()
+}
+
+/// `net:[4026531840]`.
+fn inode(link: PathBuf) -> Option<u64> {
+    link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// `socket:[12345]`.
+fn socket(link: &std::path::Path) -> Option<u64> {
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}

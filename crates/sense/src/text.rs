@@ -1,0 +1,52 @@
+//! Making text of what a peer sent safe to show.
+
+/// `bytes` as one line of at most `most` characters: what could upset a terminal is escaped, the rest cut off with an
+/// ellipsis.
+pub(crate) fn printable(bytes: &[u8], most: usize) -> String {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.chars().flat_map(|letter| Shown::new(letter)).collect::<String>(),
+        Err(_) => bytes.escape_ascii().to_string(),
+    };
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// A character as it is, or escaped where it is a control or changes the direction of writing.
+enum Shown {
+    Plain(std::iter::Once<char>),
+    Escaped(std::char::EscapeDefault),
+}
+
+impl Shown {
+    fn new(letter: char) -> Shown {
+        if letter.is_control() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
+            Shown::Escaped(letter.escape_default())
+        } else {
+            Shown::Plain(std::iter::once(letter))
+        }
+    }
+}
+
+impl Iterator for Shown {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        match self {
+            Shown::Plain(letters) => letters.next(),
+            Shown::Escaped(letters) => letters.next(),
+        }
+    }
+}
+
+/// Binary sizes for people: whole MiB or KiB where that is exact, else bytes.
+pub(crate) fn size(bytes: usize) -> String {
+    match bytes {
+        0 => "0 bytes".to_string(),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
+    }
+}

@@ -1,0 +1,58 @@
+//! One sample line.
+
+use std::borrow::Cow;
+
+use super::cursor::Cursor;
+use super::value::{Dialect, number, timestamp};
+use super::{Labels, Limits, Reason};
+
+/// One sample, borrowed from its page.
+#[derive(Debug, Clone)]
+pub struct Sample<'a> {
+    /// The name as it stands on the line, so with `_bucket`, `_sum`, `_total`; owned only if a quoted name holds an
+    /// escape.
+    pub name: Cow<'a, str>,
+    /// Its labels, read on demand.
+    pub labels: Labels<'a>,
+    /// The number, which may be NaN or infinite.
+    pub value: f64,
+    /// When the value was taken, in milliseconds since 1970, where the line says it.
+    pub timestamp_ms: Option<i64>,
+    /// The line's number on the page, from 1.
+    pub line: u32,
+}
+
+/// Reads one line that is neither blank nor a comment.
+pub(super) fn read<'a>(line: &'a [u8], name: usize, number_: u32, limits: &Limits, dialect: Dialect) -> Result<Sample<'a>, Reason> {
+    let mut cursor = Cursor::new(std::str::from_utf8(line).map_err(|_| Reason::NotUtf8)?);
+    let bare = if name > 0 { cursor.skip(name) } else { cursor.skip_blanks(); cursor.name() };
+    let named = !bare.is_empty();
+    if named && !matches!(cursor.peek(), None | Some(b' ' | b'\t' | b'{')) {
+        return Err(Reason::Name);
+    }
+    cursor.skip_blanks();
+    let (labels, quoted) =
+        if cursor.eat(b'{') { Labels::read(&mut cursor, limits.max_labels)? } else { (Labels::default(), None) };
+    let name = match quoted {
+        Some(_) if named => return Err(Reason::Labels),
+        Some(quoted) => quoted.text(),
+        None if named => Cow::Borrowed(bare),
+        None => return Err(Reason::Name),
+    };
+    cursor.skip_blanks();
+    let value = match cursor.token() {
+        "" => return Err(Reason::NoValue),
+        token => number(token).ok_or(Reason::Value)?,
+    };
+    cursor.skip_blanks();
+    let timestamp_ms = match cursor.peek() {
+        // The rest is an exemplar, which belongs to another story than the value.
+        None | Some(b'#') => None,
+        Some(_) => Some(timestamp(cursor.token(), dialect).ok_or(Reason::Timestamp)?),
+    };
+    cursor.skip_blanks();
+    if !matches!(cursor.peek(), None | Some(b'#')) {
+        return Err(Reason::Trailing);
+    }
+    Ok(Sample { name, labels, value, timestamp_ms, line: number_ })
+}

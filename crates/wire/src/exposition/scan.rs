@@ -1,0 +1,177 @@
+//! The walk over a page.
+
+use std::ops::ControlFlow;
+
+use super::lines::{Line, Lines, without_indent};
+use super::sample::{self, Sample};
+use super::value::Dialect;
+use super::words::name_length;
+use super::{Limits, Reason, Summary, metadata};
+
+/// Walks over `page` and calls `each` for every sample whose name `wanted` agrees to, in the page's order.
+///
+/// The name is the sample's own, so with `_bucket`, `_sum`, `_count` or `_total` where it has them. `wanted` must answer
+/// the same name always alike: it is asked once for a run of lines with one name. Lines with other names are counted
+/// and not read. Never fails: a line that cannot be read costs that line, see [`Summary`].
+///
+/// Allocates nothing per sample, except to resolve an escape in a quoted name.
+pub fn scan<'a>(
+    page: &'a [u8],
+    limits: &Limits,
+    wanted: impl FnMut(&str) -> bool,
+    each: impl FnMut(Sample<'a>),
+) -> Summary {
+    let summary = Summary::default();
+    let mut scan = Scan { limits, dialect: Dialect::of(page), wanted, each, run: None, family: None, summary };
+    for line in Lines::new(page) {
+        scan.summary.lines = line.number;
+        if scan.line(line).is_break() {
+            scan.summary.truncated = true;
+            break;
+        }
+    }
+    scan.close_family();
+    scan.summary
+}
+
+/// All samples of `page` at once. Takes some 100 bytes a sample: for small pages and tests.
+pub fn parse_all<'a>(page: &'a [u8], limits: &Limits) -> (Vec<Sample<'a>>, Summary) {
+    let mut samples = Vec::new();
+    let summary = scan(page, limits, |_| true, |sample| samples.push(sample));
+    (samples, summary)
+}
+
+struct Scan<'a, 'l, W, E> {
+    limits: &'l Limits,
+    dialect: Dialect,
+    wanted: W,
+    each: E,
+    run: Option<Run<'a>>,
+    family: Option<Family<'a>>,
+    summary: Summary,
+}
+
+/// Neighbouring lines with one bare name: the answer is known by comparing the beginning of the line.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    name: &'a [u8],
+    wanted: bool,
+}
+
+impl Run<'_> {
+    #[inline]
+    fn covers(self, line: &[u8]) -> bool {
+        matches!(line.get(self.name.len()), Some(b'{' | b' ')) && line.starts_with(self.name)
+    }
+}
+
+/// The family declared last.
+struct Family<'a> {
+    name: std::borrow::Cow<'a, str>,
+    silent: bool,
+}
+
+impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
+    #[inline]
+    fn line(&mut self, line: Line<'a>) -> ControlFlow<()> {
+        if let Some(run) = self.run
+            && run.covers(line.bytes)
+        {
+            return self.sample(line, Some(run.wanted));
+        }
+        match without_indent(line.bytes) {
+            [] => ControlFlow::Continue(()),
+            [b'#', ..] => {
+                self.comment(line);
+                ControlFlow::Continue(())
+            }
+            bytes => {
+                let wanted = self.start_run(bytes);
+                self.sample(line, wanted)
+            }
+        }
+    }
+
+    /// Asks about the bare name at the beginning of `line`; `None` when there is none.
+    fn start_run(&mut self, line: &'a [u8]) -> Option<bool> {
+        let name = &line[..name_length(line)];
+        // A name is followed by labels or by a blank; anything else is for the full reading to complain about.
+        let ends_well = matches!(line.get(name.len()), Some(b'{' | b' ' | b'\t'));
+        if name.is_empty() || !ends_well {
+            self.run = None;
+            return None;
+        }
+        let text = std::str::from_utf8(name).unwrap_or_default();
+        let wanted = (self.wanted)(text);
+        self.run = Some(Run { name, wanted });
+        self.heard_of(text);
+        Some(wanted)
+    }
+
+    /// A sample line. `wanted` is known where its name is bare.
+    #[inline]
+    fn sample(&mut self, line: Line<'a>, wanted: Option<bool>) -> ControlFlow<()> {
+        if self.summary.samples.saturating_add(self.summary.bad) >= self.limits.max_samples {
+            return ControlFlow::Break(());
+        }
+        if line.bytes.len() > self.limits.max_line {
+            self.summary.bad_line(line.number, Reason::TooLong);
+        } else if wanted == Some(false) {
+            self.summary.samples += 1;
+        } else if line.ended {
+            self.read(line, wanted);
+        } else {
+            self.summary.bad_line(line.number, Reason::Unterminated);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn read(&mut self, line: Line<'a>, wanted: Option<bool>) {
+        let name = self.run.filter(|r| line.bytes.starts_with(r.name)).map_or(0, |r| r.name.len());
+        let sample = match sample::read(line.bytes, name, line.number, self.limits, self.dialect) {
+            Ok(sample) => sample,
+            Err(reason) => return self.summary.bad_line(line.number, reason),
+        };
+        self.summary.samples += 1;
+        let wanted = wanted.unwrap_or_else(|| {
+            self.heard_of(&sample.name);
+            (self.wanted)(&sample.name)
+        });
+        if wanted {
+            self.summary.wanted += 1;
+            (self.each)(sample);
+        }
+    }
+
+    fn comment(&mut self, line: Line<'a>) {
+        if line.bytes.len() > self.limits.max_line {
+            return self.summary.bad_line(line.number, Reason::TooLong);
+        }
+        match metadata::read(line) {
+            Ok(Some(declared)) if self.family.as_ref().is_none_or(|family| family.name != declared.name) => {
+                self.close_family();
+                self.summary.families += 1;
+                self.family = Some(Family { name: declared.name, silent: true });
+                // So that a line with the name of the lines before is seen to belong to this family.
+                self.run = None;
+            }
+            Ok(_) => {}
+            Err(reason) => self.summary.bad_line(line.number, reason),
+        }
+    }
+
+    /// Notes that a sample called `name` was met.
+    fn heard_of(&mut self, name: &str) {
+        if let Some(family) = &mut self.family
+            && name.starts_with(&*family.name)
+        {
+            family.silent = false;
+        }
+    }
+
+    fn close_family(&mut self) {
+        if self.family.take().is_some_and(|family| family.silent) {
+            self.summary.silent += 1;
+        }
+    }
+}
