@@ -226,12 +226,14 @@ class Lab:
         return len(healthy) >= wanted and listens(about["prometheus_port"])
 
     def note_shared_memory(self):
-        """SGLang keeps its load in /dev/shm and leaves the file behind when it ends."""
+        """SGLang keeps its load (and semaphores) in /dev/shm and leaves the files behind when it ends."""
         for pid in self.members():
             try:
                 with open(f"/proc/{pid}/maps") as maps:
                     self.shared_memory.update(
-                        line.split(None, 5)[5].strip() for line in maps if "/dev/shm/sglang_loads_" in line
+                        line.split(None, 5)[5].strip()
+                        for line in maps
+                        if "/dev/shm/sglang_loads_" in line or "/dev/shm/sem.mp-" in line
                     )
             except OSError:
                 pass  # it has just ended
@@ -317,7 +319,8 @@ class Lab:
             if not self.members():
                 break
         for path in self.shared_memory:
-            pathlib.Path(path.replace(" (deleted)", "")).unlink(missing_ok=True)
+            if not path.endswith(" (deleted)"):
+                pathlib.Path(path).unlink(missing_ok=True)
         if self.members():
             print(f"lab: still running: {self.members()}", file=sys.stderr)
 

@@ -136,6 +136,13 @@ impl From<CaseState> for FindingState {
     }
 }
 
+/// The series that tell the need called `id` in this version and role.
+pub fn series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
+    let need = table.needs.iter().find(|need| need.id == id);
+    let source = |need: &Need| table.sources.iter().find(|source| source.id == need.source);
+    need.and_then(|need| Some(series(table, source(need)?, account, need))).unwrap_or_default()
+}
+
 /// The series that the source will have for the need's signals in this version and role.
 fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec<String> {
     if source.format != Format::Prometheus {

@@ -78,7 +78,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
         pid: subject.pid,
         unreachable,
         ranks,
-        router_view: account.views.iter().map(|view| settled(view, now)).collect(),
+        router_view: merged(&account.views, now),
         verdict: Verdict { level: Level::Unknown, reason: String::new() },
         notes,
         gaps: Vec::new(),
@@ -105,6 +105,22 @@ fn settled(view: &View, now: Time) -> RouterView {
         complete::settle(reading, now);
     }
     RouterView { worker: view.worker.clone(), role: None, healthy: None, dp: view.dp, readings }
+}
+
+/// One view a worker and rank. Sources of one router lag behind each other; the one listed first in its table, which
+/// knows its age, gives what it has, and the others only fill in.
+fn merged(views: &[View], now: Time) -> Vec<RouterView> {
+    let mut merged: Vec<RouterView> = Vec::new();
+    for view in views {
+        let view = settled(view, now);
+        match merged.iter_mut().find(|known| known.worker == view.worker && known.dp == view.dp) {
+            Some(known) => view.readings.into_iter().for_each(|(signal, reading)| {
+                known.readings.entry(signal).or_insert(reading);
+            }),
+            None => merged.push(view),
+        }
+    }
+    merged
 }
 
 /// A server that cannot be asked, or says nothing of its cache, is shown by what its router says of it, if the router

@@ -1,10 +1,12 @@
-//! Making text of what a peer sent safe to show.
+//! Making text of what a peer sent safe to show, and reading what the kernel writes into links.
+
+use std::path::Path;
 
 /// `bytes` as one line of at most `most` characters: what could upset a terminal is escaped, the rest cut off with an
 /// ellipsis.
 pub(crate) fn printable(bytes: &[u8], most: usize) -> String {
     let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.chars().flat_map(|letter| Shown::new(letter)).collect::<String>(),
+        Ok(text) => text.chars().flat_map(Shown::new).collect::<String>(),
         Err(_) => bytes.escape_ascii().to_string(),
     };
     match text.char_indices().nth(most) {
@@ -21,7 +23,8 @@ enum Shown {
 
 impl Shown {
     fn new(letter: char) -> Shown {
-        if letter.is_control() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        if letter.is_control()
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         {
             Shown::Escaped(letter.escape_default())
         } else {
@@ -39,6 +42,11 @@ impl Iterator for Shown {
             Shown::Escaped(letters) => letters.next(),
         }
     }
+}
+
+/// The inode in the text of a link such as `net:[4026531840]` or `socket:[12345]`.
+pub(crate) fn inode(link: &Path, kind: &str) -> Option<u64> {
+    link.to_str()?.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Binary sizes for people: whole MiB or KiB where that is exact, else bytes.

@@ -14,9 +14,8 @@ impl AllowList {
     /// A list of these paths. An entry that cannot be a path of a request (it does not start with `/`, or holds a blank,
     /// a control, `#` or a letter outside ASCII) is on no list.
     pub fn new<P: Into<String>>(paths: impl IntoIterator<Item = P>) -> AllowList {
-        let plain = |path: &String| {
-            path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
-        };
+        let plain =
+            |path: &String| path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
         AllowList { paths: paths.into_iter().map(Into::into).filter(plain).collect() }
     }
 
@@ -30,7 +29,10 @@ impl AllowList {
             return Ok(());
         }
         let path = crate::text::printable(path.as_bytes(), 120);
-        Err(Blind::new(BlindKind::Denied, format!("{path} is not on the list of paths that may be read: nothing was sent")))
+        Err(Blind::new(
+            BlindKind::Denied,
+            format!("{path} is not on the list of paths that may be read: nothing was sent"),
+        ))
     }
 }
 

@@ -44,7 +44,7 @@ impl Client {
         self.observe(target, path, path.to_string()).await
     }
 
-    /// GETs `path`, which must be on the list, with the parameter `query` (a PromQL expression, for instance) added.
+    /// GETs `path`, which must be on the list, with the parameter `query` (a `PromQL` expression, for instance) added.
     pub async fn get_query(&self, target: &Target, path: &str, query: &str) -> Observation {
         self.observe(target, path, with_query(path, query)).await
     }
@@ -114,7 +114,9 @@ impl Client {
         match exchange(&mut kept, target, path, &loaded, limits, stage).await {
             Ok(answer) => Ok((answer, kept)),
             Err(Failure::Blind(blind)) => Err(scrub(blind)),
-            Err(Failure::Stale) => Err(Blind::new(BlindKind::Cut, "the server closed the connection without an answer")),
+            Err(Failure::Stale) => {
+                Err(Blind::new(BlindKind::Cut, "the server closed the connection without an answer"))
+            }
         }
     }
 }

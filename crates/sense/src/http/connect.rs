@@ -17,7 +17,8 @@ pub(super) async fn connect(target: &Target, limits: &Limits, stage: &Stage) -> 
     if let Some(namespace) = target.namespace.filter(|namespace| !namespace.is_ours()) {
         stage.at(Step::Connect);
         let limit = limits.connect;
-        let connected = aside(move || namespace.connect(&host, port, limit)).await.map_err(|error| helpless(&error))??;
+        let connected =
+            aside(move || namespace.connect(&host, port, limit)).await.map_err(|error| helpless(&error))??;
         let stream = TcpStream::from_std(connected.0).map_err(|error| helpless(&error))?;
         return Ok((ready(stream), connected.1));
     }

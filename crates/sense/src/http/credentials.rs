@@ -5,6 +5,9 @@ use model::{Blind, BlindKind, Note};
 
 use crate::secret::{Secret, SecretSource};
 
+/// What stands where a secret stood.
+const SHOWN: &str = "[secret]";
+
 /// What a target wants to know before it answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Credentials {
@@ -64,11 +67,31 @@ impl Credentials {
 }
 
 impl Loaded {
-    /// `text` without the secret: a peer may send back what it was sent.
+    /// `text` without the secret: a peer may send back what it was sent, in other letters, and we may have cut it off.
     pub(super) fn scrub(&self, text: String) -> String {
-        // shorter ones would blank out ordinary words, and guard nothing
-        let telling = self.spellings.iter().filter(|spelling| spelling.len() >= 4);
-        telling.fold(text, |text, spelling| text.replace(spelling.as_str(), "[secret]"))
+        self.spellings.iter().fold(text, |text, spelling| blot(text, spelling))
+    }
+}
+
+/// Blots `secret` out of `text`, also where only its beginning stands there, and whatever the case of its letters.
+fn blot(mut text: String, secret: &str) -> String {
+    // shorter ones would blot out ordinary words, and guard nothing
+    const SHORTEST: usize = 4;
+    const BEGINNING: usize = 8;
+    let secret = secret.to_ascii_lowercase();
+    if secret.len() < SHORTEST {
+        return text;
+    }
+    let beginning = &secret.as_bytes()[..secret.len().min(BEGINNING)];
+    let mut from = 0;
+    loop {
+        let lower = text.to_ascii_lowercase();
+        let found = lower.as_bytes()[from..].windows(beginning.len()).position(|part| part == beginning);
+        let Some(start) = found.map(|at| from + at) else { return text };
+        let same = lower.bytes().skip(start).zip(secret.bytes()).take_while(|(a, b)| a == b).count();
+        let start = text.floor_char_boundary(start);
+        text.replace_range(start..text.ceil_char_boundary(start + same), SHOWN);
+        from = start + SHOWN.len();
     }
 }
 

@@ -10,8 +10,11 @@ use crate::text::{printable, size};
 
 /// The kind and the story of `error`, of which `heard` is the beginning of what came back.
 pub(super) fn blind(error: &(dyn Error + 'static), heard: &[u8], target: &Target, limits: &Limits) -> Blind {
-    let causes: Vec<&(dyn Error + 'static)> = std::iter::successors(Some(error), |error| error.source()).collect();
-    let tls = causes.iter().find_map(|cause| rustls_error(cause));
+    let mut causes = vec![error];
+    while let Some(cause) = causes.last().copied().and_then(Error::source) {
+        causes.push(cause);
+    }
+    let tls = causes.iter().copied().find_map(rustls_error);
     if let Some(tls) = tls {
         return Blind::new(BlindKind::Tls, target.tls.explain(tls, None));
     }

@@ -44,12 +44,13 @@ pub(super) async fn dial(target: &Target, limits: &Limits, stage: &Stage) -> Res
             let name = target.tls.name.as_ref().unwrap_or(&target.base.host).clone();
             let name = ServerName::try_from(name)
                 .map_err(|error| Blind::new(BlindKind::Tls, format!("no certificate can be for this name: {error}")))?;
-            let stream = TlsConnector::from(config).connect(name, socket).await.map_err(|error| {
-                match errors::tls_cause(&error) {
-                    Some(cause) => Blind::new(BlindKind::Tls, target.tls.explain(cause, judge.shown())),
-                    None => errors::blind(&error, &[], target, limits),
-                }
-            })?;
+            let stream =
+                TlsConnector::from(config).connect(name, socket).await.map_err(|error| {
+                    match errors::tls_cause(&error) {
+                        Some(cause) => Blind::new(BlindKind::Tls, target.tls.explain(cause, judge.shown())),
+                        None => errors::blind(&error, &[], target, limits),
+                    }
+                })?;
             Wire::Tls(Box::new(stream))
         }
     };
@@ -87,15 +88,15 @@ pub(super) async fn exchange(
     let response = kept.sender.send_request(request).await.map_err(&failed)?;
     acceptable(&response)?;
     stage.at(Step::Body);
-    let (head, body) = response.into_parts();
+    let (parts, body) = response.into_parts();
     let bytes = match body::read(body, limits.body, stage).await {
         Ok(bytes) => bytes,
         Err(Unread::TooLarge(blind)) => return Err(blind.into()),
         Err(Unread::Broken(error)) => return Err(errors::blind(&error, &heard.first(), target, limits).into()),
     };
-    let body = body::unpack(bytes, &text_of(&head.headers, &header::CONTENT_ENCODING), limits.unpacked)?;
-    let content_type = text_of(&head.headers, &header::CONTENT_TYPE).to_lowercase();
-    Ok(Answer { status: head.status.as_u16(), content_type, body })
+    let body = body::unpack(bytes, &text_of(&parts.headers, &header::CONTENT_ENCODING), limits.unpacked)?;
+    let content_type = loaded.scrub(text_of(&parts.headers, &header::CONTENT_TYPE)).to_lowercase();
+    Ok(Answer { status: parts.status.as_u16(), content_type, body })
 }
 
 fn request(target: &Target, path: &str, loaded: &Loaded, loopback: bool) -> Result<Request<Empty<Bytes>>, Blind> {
@@ -128,7 +129,8 @@ fn acceptable(response: &Response<Incoming>) -> Result<(), Blind> {
         Some(location) => format!("points to {}", place(location.as_bytes())),
         None => "does not say where".to_string(),
     };
-    let text = format!("redirect (status {}) {to}; redirects are never followed, name that address itself", status.as_u16());
+    let text =
+        format!("redirect (status {}) {to}; redirects are never followed, name that address itself", status.as_u16());
     Err(Blind::new(BlindKind::NotHttp, text))
 }
 

@@ -10,6 +10,7 @@ use model::{Blind, BlindKind};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::connect;
+use crate::text::inode;
 
 /// The network namespace of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +63,5 @@ impl NetNs {
 }
 
 fn inode_of(path: &str) -> Option<u64> {
-    let link = std::fs::read_link(path).ok()?;
-    link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
+    inode(&std::fs::read_link(path).ok()?, "net")
 }

@@ -126,7 +126,8 @@ fn parse(text: &str) -> Result<Target, &'static str> {
         return Err("it is empty");
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let base = Base { scheme: Scheme::Http, host: "127.0.0.1".to_string(), port: port(text)?, prefix: String::new() };
+        let base =
+            Base { scheme: Scheme::Http, host: "127.0.0.1".to_string(), port: port(text)?, prefix: String::new() };
         return Ok(Target::new(base));
     }
     let (scheme, rest) = match text.split_once("://") {
@@ -205,7 +206,9 @@ fn decoded(text: &str) -> Result<String, &'static str> {
     while let Some(byte) = bytes.next() {
         if byte == b'%' {
             let digits = [bytes.next(), bytes.next()].map(|digit| char::from(digit.unwrap_or(b'?')).to_digit(16));
-            let [Some(high), Some(low)] = digits else { return Err("a % in the userinfo is not followed by two digits") };
+            let [Some(high), Some(low)] = digits else {
+                return Err("a % in the userinfo is not followed by two digits");
+            };
             out.push((high << 4 | low) as u8);
         } else {
             out.push(byte);

@@ -87,7 +87,9 @@ impl TlsOptions {
     pub(super) fn explain(&self, error: &Error, shown: Option<Fingerprint>) -> String {
         let shown = shown.map(|shown| shown.to_string());
         let believe = match &shown {
-            Some(shown) => format!("give its authority as a CA file, or believe this one certificate by the pin {shown}"),
+            Some(shown) => {
+                format!("give its authority as a CA file, or believe this one certificate by the pin {shown}")
+            }
             None => "give its authority as a CA file, or a pin".to_string(),
         };
         match error {
@@ -100,7 +102,9 @@ impl TlsOptions {
                 let ca = self.ca.as_ref().map_or("the system".to_string(), |path| path.display().to_string());
                 format!("the certificate's issuer is unknown to {ca}: {believe}")
             }
-            Error::InvalidCertificate(CertificateError::Other(other)) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            Error::InvalidCertificate(CertificateError::Other(other))
+                if format!("{other:?}").contains("CaUsedAsEndEntity") =>
+            {
                 format!("the certificate is an authority's own, used as a server's: no CA file helps there; {believe}")
             }
             Error::InvalidCertificate(why) => format!("the certificate does not hold: {why}; {believe}"),

@@ -42,8 +42,8 @@ pub fn unit_of(cgroup: &str) -> Option<Unit> {
 
 /// The first 12 digits of the innermost container's id.
 pub fn container_of(cgroup: &str) -> Option<String> {
-    let paths = cgroup.lines().filter_map(|line| line.splitn(3, ':').nth(2));
-    paths.filter_map(|path| path.split('/').filter_map(container_in).next_back()).next()
+    let mut paths = cgroup.lines().filter_map(|line| line.splitn(3, ':').nth(2));
+    paths.find_map(|path| path.split('/').filter_map(container_in).next_back())
 }
 
 /// The path that systemd keeps: its own hierarchy on version 1 and hybrid hosts, the only one on version 2.

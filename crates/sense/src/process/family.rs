@@ -9,9 +9,9 @@ pub(super) struct Family {
 }
 
 impl Family {
-    /// Notes that `pid` is a child of `ppid`.
-    pub(super) fn add(&mut self, pid: u32, ppid: u32) {
-        self.children.entry(ppid).or_default().push(pid);
+    /// Notes that `child` is one of `parent`.
+    pub(super) fn add(&mut self, child: u32, parent: u32) {
+        self.children.entry(parent).or_default().push(child);
     }
 
     /// `pid` and all its descendants, at most `most`, nearest first.

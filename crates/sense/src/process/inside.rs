@@ -21,9 +21,7 @@ pub async fn env_of(place: &Place, pid: u32, names: &[&str]) -> Result<BTreeMap<
         let Some(at) = entry.iter().position(|&byte| byte == b'=') else { continue };
         if let Some(name) = names.iter().find(|name| name.as_bytes() == &entry[..at]) {
             // the first one counts, as it does for getenv
-            found
-                .entry((*name).to_string())
-                .or_insert_with(|| String::from_utf8_lossy(&entry[at + 1..]).into_owned());
+            found.entry((*name).to_string()).or_insert_with(|| String::from_utf8_lossy(&entry[at + 1..]).into_owned());
         }
     }
     Ok(found)
@@ -54,10 +52,7 @@ pub fn local_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
 
 /// The first `cap` bytes of a regular file as the process sees it: in its own root, relative to its own folder.
 pub async fn file_of(place: &Place, pid: u32, path: &Path, cap: usize) -> Result<Content, Blind> {
-    let path = if path.is_absolute() {
-        path.to_path_buf()
-    } else {
-        place.link(format!("/proc/{pid}/cwd")).await?.join(path)
-    };
+    let path =
+        if path.is_absolute() { path.to_path_buf() } else { place.link(format!("/proc/{pid}/cwd")).await?.join(path) };
     place.read_under(Path::new(&format!("/proc/{pid}/root")), &path, cap).await
 }

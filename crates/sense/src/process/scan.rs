@@ -9,6 +9,7 @@ use super::family::Family;
 use super::sockets::{Listener, listeners};
 use super::{Process, Processes, cgroup, split_argv, stat};
 use crate::place::{Content, Listing, Place};
+use crate::text::inode;
 
 /// Most processes that are looked at.
 const PROCESSES: usize = 65_536;
@@ -50,7 +51,8 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
     let tables = tables(place, &drafts).await;
     for Draft { mut process, family } in drafts {
         let table = tables.get(&namespace(&process)).map_or(&[][..], Vec::as_slice);
-        let inodes: BTreeSet<u64> = family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
+        let inodes: BTreeSet<u64> =
+            family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
         process.listening = addresses(table, |listener| inodes.contains(&listener.inode));
         if sockets.get(&process.pid).is_some_and(Option::is_none) {
             process.denied.push("fd");
@@ -81,7 +83,8 @@ async fn wanted(
                 continue;
             }
             if content.cut {
-                let text = format!("the command line of process {pid} is longer than {CMDLINE} bytes: its end was not seen");
+                let text =
+                    format!("the command line of process {pid} is longer than {CMDLINE} bytes: its end was not seen");
                 out.notes.push(Note::new("cmdline-cut", text));
             }
             wanted.push((pid, argv));
@@ -92,28 +95,28 @@ async fn wanted(
 
 /// Everything about the wanted processes but their sockets.
 async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Draft> {
-    let mut stats = BTreeMap::new();
+    let mut known = BTreeMap::new();
     let mut family = Family::default();
     for (&pid, content) in pids.iter().zip(place.read_each(paths(pids, "stat"), SMALL).await) {
         if let Some(stat) = content.ok().and_then(|content| stat::stat_of(&content.text())) {
             family.add(pid, stat.ppid);
-            stats.insert(pid, stat);
+            known.insert(pid, stat);
         }
     }
     let booted = place.read("/proc/stat", TABLE).await.ok().and_then(|content| stat::boot_time(&content.text()));
-    let ours = place.link("/proc/self/ns/net").await.ok().and_then(inode);
+    let ours = place.link("/proc/self/ns/net").await.ok().and_then(|link| inode(&link, "net"));
     let kept: Vec<u32> = wanted.iter().map(|(pid, _)| *pid).collect();
-    let status = place.read_each(paths(&kept, "status"), SMALL).await;
+    let states = place.read_each(paths(&kept, "status"), SMALL).await;
     let cgroups = place.read_each(paths(&kept, "cgroup"), SMALL).await;
     let mut links = [Vec::new(), Vec::new(), Vec::new()];
     for (links, name) in links.iter_mut().zip(["exe", "cwd", "ns/net"]) {
         *links = place.link_each(paths(&kept, name)).await;
     }
-    let [exes, cwds, nets] = links;
-    let parts = status.into_iter().zip(cgroups).zip(exes.into_iter().zip(cwds).zip(nets));
+    let [exes, cwds, spaces] = links;
+    let parts = states.into_iter().zip(cgroups).zip(exes.into_iter().zip(cwds).zip(spaces));
     let mut drafts = Vec::new();
-    for ((pid, argv), ((status, cgroup), ((exe, cwd), net))) in wanted.into_iter().zip(parts) {
-        let stat = stats.get(&pid);
+    for ((pid, argv), ((status, cgroup), ((exe, cwd), space))) in wanted.into_iter().zip(parts) {
+        let stat = known.get(&pid);
         let uid = status.ok().and_then(|content: Content| stat::uid_of(&content.text()));
         let (Some(stat), Some(uid)) = (stat, uid) else {
             out.vanished += 1;
@@ -122,11 +125,12 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
         let mut denied = Vec::new();
         let exe = seen(exe, "exe", &mut denied);
         let cwd = seen(cwd, "cwd", &mut denied);
-        let netns = seen(net, "ns/net", &mut denied).and_then(inode);
+        let netns = seen(space, "ns/net", &mut denied).and_then(|link| inode(&link, "net"));
         let cgroup = seen(cgroup, "cgroup", &mut denied).map(|content| content.text()).unwrap_or_default();
         let family = family.of(pid, FAMILY);
         if family.len() == FAMILY {
-            let text = format!("process {pid} has {FAMILY} descendants or more: sockets of the rest were not looked at");
+            let text =
+                format!("process {pid} has {FAMILY} descendants or more: sockets of the rest were not looked at");
             out.notes.push(Note::new("descendants-cut", text));
         }
         let process = Process {
@@ -166,7 +170,7 @@ async fn sockets(place: &Place, drafts: &[Draft], out: &mut Processes) -> BTreeM
                 let links = place.link_each(fds).await;
                 // a folder that lists, with links that do not say: a process of ours that gained rights
                 let hidden = links.iter().any(|link| matches!(link, Err(blind) if blind.kind == BlindKind::Denied));
-                (!hidden).then(|| links.into_iter().filter_map(|link| socket(&link.ok()?)).collect())
+                (!hidden).then(|| links.into_iter().filter_map(|link| inode(&link.ok()?, "socket")).collect())
             }
             Err(blind) if blind.kind == BlindKind::Denied => None,
             Err(_) => Some(BTreeSet::new()),
@@ -233,14 +237,4 @@ fn seen<T>(part: Result<T, Blind>, name: &'static str, denied: &mut Vec<&'static
 
 fn paths(pids: &[u32], name: &str) -> Vec<PathBuf> {
     pids.iter().map(|pid| PathBuf::from(format!("/proc/{pid}/{name}"))).collect()
-}
-
-/// `net:[4026531840]`.
-fn inode(link: PathBuf) -> Option<u64> {
-    link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
-}
-
-/// `socket:[12345]`.
-fn socket(link: &std::path::Path) -> Option<u64> {
-    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

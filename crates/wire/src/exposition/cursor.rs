@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::lines::is_blank;
-use super::words::{name_length, quote_or_backslash};
 
 /// A place in a line. Every part begins and ends beside an ASCII byte, so cutting there never splits a character.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +43,16 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// Passes `byte` if it is next, blanks before it too. Blanks are rare there, so they are looked for last.
+    #[inline]
+    pub(super) fn eat_behind_blanks(&mut self, byte: u8) -> bool {
+        if self.eat(byte) {
+            return true;
+        }
+        self.skip_blanks();
+        self.eat(byte)
+    }
+
     #[inline]
     pub(super) fn skip_blanks(&mut self) {
         self.pass(is_blank);
@@ -52,13 +61,12 @@ impl<'a> Cursor<'a> {
     /// A bare name, of a metric or of a label; empty when none stands here.
     #[inline]
     pub(super) fn name(&mut self) -> &'a str {
-        let start = self.at;
-        self.at += name_length(self.unread());
-        self.between(start, self.at)
+        self.take(name_length(self.unread()))
     }
 
+    /// The next `length` bytes, which must end beside an ASCII byte.
     #[inline]
-    pub(super) fn skip(&mut self, length: usize) -> &'a str {
+    pub(super) fn take(&mut self, length: usize) -> &'a str {
         let start = self.at;
         self.at += length;
         self.between(start, self.at)
@@ -80,14 +88,13 @@ impl<'a> Cursor<'a> {
         }
         let (start, mut escaped) = (self.at, false);
         loop {
-            self.at += quote_or_backslash(self.unread());
-            match self.peek()? {
-                b'"' => break,
-                _ => {
-                    escaped = true;
-                    self.at += 2;
-                }
+            let unread = self.unread().iter();
+            self.at += unread.take_while(|byte| !matches!(byte, b'"' | b'\\')).count();
+            if self.peek()? == b'"' {
+                break;
             }
+            escaped = true;
+            self.at += 2;
         }
         let raw = self.between(start, self.at);
         self.at += 1;
@@ -123,6 +130,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
+#[cold]
 fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut characters = raw.chars();
@@ -140,3 +148,22 @@ fn unescape(raw: &str) -> String {
     }
     text
 }
+
+/// Bytes of the bare name at the beginning of `bytes`: ASCII letters, digits, `_` and `:`, no digit first.
+#[inline]
+pub(super) fn name_length(bytes: &[u8]) -> usize {
+    if bytes.first().is_some_and(u8::is_ascii_digit) {
+        return 0;
+    }
+    bytes.iter().position(|byte| !IN_NAME[usize::from(*byte)]).unwrap_or(bytes.len())
+}
+
+const IN_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':';
+        byte += 1;
+    }
+    table
+};

@@ -80,27 +80,37 @@ impl<'a> Labels<'a> {
 /// One item and what separates it from the next.
 #[inline]
 fn item<'a>(cursor: &mut Cursor<'a>) -> Result<Item<'a>, Reason> {
-    cursor.skip_blanks();
-    if cursor.eat(b'}') {
-        return Ok(Item::End);
-    }
     let key = match cursor.name() {
-        "" => Key::Quoted(cursor.quoted().ok_or(Reason::Labels)?),
+        "" if cursor.eat(b'}') => return Ok(Item::End),
+        "" => match unusual_key_or_end(cursor)? {
+            Some(key) => key,
+            None => return Ok(Item::End),
+        },
         name => Key::Bare(name),
     };
-    cursor.skip_blanks();
-    let item = match key {
-        Key::Quoted(name) if cursor.peek() != Some(b'=') => Item::Name(name),
-        key => {
-            if !cursor.eat(b'=') {
-                return Err(Reason::Labels);
-            }
-            cursor.skip_blanks();
-            Item::Label(key, cursor.quoted().ok_or(Reason::Labels)?)
-        }
+    let item = if cursor.eat_behind_blanks(b'=') {
+        cursor.skip_blanks();
+        Item::Label(key, cursor.quoted().ok_or(Reason::Labels)?)
+    } else if let Key::Quoted(name) = key {
+        Item::Name(name)
+    } else {
+        return Err(Reason::Labels);
     };
+    let separated = cursor.eat_behind_blanks(b',') || cursor.peek() == Some(b'}');
+    if separated { Ok(item) } else { Err(Reason::Labels) }
+}
+
+/// What may stand where no bare key does: blanks before one, a quoted key, or the closing brace, which is no key.
+#[cold]
+fn unusual_key_or_end<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Key<'a>>, Reason> {
     cursor.skip_blanks();
-    if cursor.eat(b',') || cursor.peek() == Some(b'}') { Ok(item) } else { Err(Reason::Labels) }
+    if cursor.eat(b'}') {
+        return Ok(None);
+    }
+    Ok(Some(match cursor.name() {
+        "" => Key::Quoted(cursor.quoted().ok_or(Reason::Labels)?),
+        name => Key::Bare(name),
+    }))
 }
 
 impl<'a> Key<'a> {

@@ -1,6 +1,7 @@
 //! What a body is, before it is read: a login page answered with 200 must not pass for a page without samples.
 
-use super::lines::{Lines, without_indent};
+use super::cursor::name_length;
+use super::lines::{Line, Lines, without_indent};
 use super::value::Dialect;
 use super::{Limits, metadata, sample};
 
@@ -65,7 +66,7 @@ fn has_exposition(body: &[u8]) -> bool {
             [b'#', ..] => {
                 line.bytes.trim_ascii() == b"# EOF" || metadata::read(line).is_ok_and(|declared| declared.is_some())
             }
-            bytes => sample::read(bytes, 0, line.number, &limits, Dialect::Text).is_ok(),
+            bytes => sample::read(Line { bytes, ..line }, name_length(bytes), &limits, Dialect::Text).is_ok(),
         }
     })
 }

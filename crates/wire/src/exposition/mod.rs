@@ -26,7 +26,6 @@ mod sample;
 mod scan;
 mod summary;
 mod value;
-mod words;
 mod write;
 
 pub use labels::{LabelIter, Labels};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::cursor::Cursor;
+use super::lines::Line;
 use super::value::{Dialect, number, timestamp};
 use super::{Labels, Limits, Reason};
 
@@ -22,21 +23,21 @@ pub struct Sample<'a> {
     pub line: u32,
 }
 
-/// Reads one line that is neither blank nor a comment.
-pub(super) fn read<'a>(line: &'a [u8], name: usize, number_: u32, limits: &Limits, dialect: Dialect) -> Result<Sample<'a>, Reason> {
-    let mut cursor = Cursor::new(std::str::from_utf8(line).map_err(|_| Reason::NotUtf8)?);
-    let bare = if name > 0 { cursor.skip(name) } else { cursor.skip_blanks(); cursor.name() };
-    let named = !bare.is_empty();
-    if named && !matches!(cursor.peek(), None | Some(b' ' | b'\t' | b'{')) {
+/// Reads one line that is neither blank nor a comment, and not indented. `name` is the length of the bare name at its
+/// beginning, which the caller had to find anyway.
+pub(super) fn read<'a>(line: Line<'a>, name: usize, limits: &Limits, dialect: Dialect) -> Result<Sample<'a>, Reason> {
+    let mut cursor = Cursor::new(std::str::from_utf8(line.bytes).map_err(|_| Reason::NotUtf8)?);
+    let bare = cursor.take(name);
+    if !matches!(cursor.peek(), None | Some(b' ' | b'\t' | b'{')) {
         return Err(Reason::Name);
     }
     cursor.skip_blanks();
     let (labels, quoted) =
         if cursor.eat(b'{') { Labels::read(&mut cursor, limits.max_labels)? } else { (Labels::default(), None) };
     let name = match quoted {
-        Some(_) if named => return Err(Reason::Labels),
+        Some(_) if name > 0 => return Err(Reason::Labels),
         Some(quoted) => quoted.text(),
-        None if named => Cow::Borrowed(bare),
+        None if name > 0 => Cow::Borrowed(bare),
         None => return Err(Reason::Name),
     };
     cursor.skip_blanks();
@@ -54,5 +55,5 @@ pub(super) fn read<'a>(line: &'a [u8], name: usize, number_: u32, limits: &Limit
     if !matches!(cursor.peek(), None | Some(b'#')) {
         return Err(Reason::Trailing);
     }
-    Ok(Sample { name, labels, value, timestamp_ms, line: number_ })
+    Ok(Sample { name, labels, value, timestamp_ms, line: line.number })
 }

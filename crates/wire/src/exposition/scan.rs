@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use super::cursor::name_length;
 use super::lines::{Line, Lines, without_indent};
 use super::sample::{self, Sample};
 use super::value::Dialect;
-use super::words::name_length;
 use super::{Limits, Reason, Summary, metadata};
 
 /// Walks over `page` and calls `each` for every sample whose name `wanted` agrees to, in the page's order.
@@ -77,7 +77,7 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
         if let Some(run) = self.run
             && run.covers(line.bytes)
         {
-            return self.sample(line, Some(run.wanted));
+            return self.sample(line, run.name.len(), Some(run.wanted));
         }
         match without_indent(line.bytes) {
             [] => ControlFlow::Continue(()),
@@ -86,19 +86,19 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
                 ControlFlow::Continue(())
             }
             bytes => {
-                let wanted = self.start_run(bytes);
-                self.sample(line, wanted)
+                let name = name_length(bytes);
+                let wanted = self.start_run(bytes, name);
+                self.sample(Line { bytes, ..line }, name, wanted)
             }
         }
     }
 
-    /// Asks about the bare name at the beginning of `line`; `None` when there is none.
-    fn start_run(&mut self, line: &'a [u8]) -> Option<bool> {
-        let name = &line[..name_length(line)];
-        // A name is followed by labels or by a blank; anything else is for the full reading to complain about.
-        let ends_well = matches!(line.get(name.len()), Some(b'{' | b' ' | b'\t'));
-        if name.is_empty() || !ends_well {
-            self.run = None;
+    /// Asks about the bare name of `name` bytes that a line begins with; `None` where it has none.
+    fn start_run(&mut self, line: &'a [u8], name: usize) -> Option<bool> {
+        self.run = None;
+        let (name, rest) = line.split_at(name);
+        // Anything else behind a name is for the full reading to complain about.
+        if name.is_empty() || !matches!(rest, [b'{' | b' ' | b'\t', ..]) {
             return None;
         }
         let text = std::str::from_utf8(name).unwrap_or_default();
@@ -108,9 +108,9 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
         Some(wanted)
     }
 
-    /// A sample line. `wanted` is known where its name is bare.
+    /// A sample line that begins with a bare name of `name` bytes, or with none; `wanted` is known of the former.
     #[inline]
-    fn sample(&mut self, line: Line<'a>, wanted: Option<bool>) -> ControlFlow<()> {
+    fn sample(&mut self, line: Line<'a>, name: usize, wanted: Option<bool>) -> ControlFlow<()> {
         if self.summary.samples.saturating_add(self.summary.bad) >= self.limits.max_samples {
             return ControlFlow::Break(());
         }
@@ -119,16 +119,15 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
         } else if wanted == Some(false) {
             self.summary.samples += 1;
         } else if line.ended {
-            self.read(line, wanted);
+            self.read(line, name, wanted);
         } else {
             self.summary.bad_line(line.number, Reason::Unterminated);
         }
         ControlFlow::Continue(())
     }
 
-    fn read(&mut self, line: Line<'a>, wanted: Option<bool>) {
-        let name = self.run.filter(|r| line.bytes.starts_with(r.name)).map_or(0, |r| r.name.len());
-        let sample = match sample::read(line.bytes, name, line.number, self.limits, self.dialect) {
+    fn read(&mut self, line: Line<'a>, name: usize, wanted: Option<bool>) {
+        let sample = match sample::read(line, name, self.limits, self.dialect) {
             Ok(sample) => sample,
             Err(reason) => return self.summary.bad_line(line.number, reason),
         };

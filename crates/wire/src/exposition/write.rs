@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::words::name_length;
+use super::cursor::name_length;
 
 /// Appends one sample and a line end to `page`.
 ///

@@ -1,0 +1,103 @@
+//! The programs of `monitors.toml`, and recognising them from a command line.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+/// All programs of `monitors.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Monitors {
+    monitor: Vec<Monitor>,
+}
+
+/// One program; see `monitors.toml` for the fields.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Monitor {
+    /// Its name in JSON.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// What it does.
+    pub kind: Kind,
+    commands: Vec<String>,
+    listen: String,
+    port: u16,
+    /// Lists what it scrapes.
+    #[serde(default)]
+    pub targets: Option<String>,
+    /// Answers queries.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Answered by this program only.
+    #[serde(default)]
+    pub alive: Option<String>,
+    #[serde(default)]
+    config: Option<String>,
+}
+
+/// What a monitor does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Fetches pages.
+    Scrapes,
+    /// Sends alerts.
+    Alerts,
+    /// Draws graphs.
+    Draws,
+}
+
+/// A monitor as its command line says it runs.
+#[derive(Debug)]
+pub struct Running {
+    /// Which one.
+    pub monitor: &'static Monitor,
+    /// The port that it listens on.
+    pub port: u16,
+    /// The file that says what it scrapes.
+    pub config: Option<String>,
+}
+
+/// The built-in programs.
+pub fn monitors() -> &'static Monitors {
+    static MONITORS: OnceLock<Monitors> = OnceLock::new();
+    MONITORS.get_or_init(|| {
+        // A test reads the file; an unreadable one would only mean that no monitor is known.
+        toml::from_str(include_str!("../../../monitors.toml")).unwrap_or(Monitors { monitor: Vec::new() })
+    })
+}
+
+impl Monitors {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Monitor> {
+        self.monitor.iter()
+    }
+
+    /// The paths that may be asked of monitors.
+    pub fn allowed(&self) -> Vec<String> {
+        self.iter().flat_map(|monitor| [&monitor.targets, &monitor.query, &monitor.alive]).flatten().cloned().collect()
+    }
+
+    /// The monitor that this command line runs.
+    pub fn recognise(&'static self, argv: &[String]) -> Option<Running> {
+        let program = argv.first()?.rsplit('/').next()?;
+        let monitor = self.iter().find(|monitor| monitor.commands.iter().any(|command| command == program))?;
+        let listen = value(argv, &monitor.listen);
+        let port = listen.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok()).unwrap_or(monitor.port);
+        let config = monitor.config.as_deref().and_then(|flag| value(argv, flag));
+        Some(Running { monitor, port, config })
+    }
+}
+
+/// The value of `-flag`, `--flag`, with `=` or as the next word.
+fn value(argv: &[String], flag: &str) -> Option<String> {
+    argv.iter().enumerate().find_map(|(index, word)| {
+        let word = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
+        match word.strip_prefix(flag)? {
+            "" => argv.get(index + 1).cloned(),
+            rest => rest.strip_prefix('=').map(str::to_owned),
+        }
+    })
+}

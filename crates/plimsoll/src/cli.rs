@@ -1,0 +1,110 @@
+//! The command line: the one definition from which help, man page and completions are made.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// How full is the KV cache of your LLM servers, and how close to trouble are they?
+///
+/// Without a command it looks at this host and answers, as `plimsoll status` does. It reads and changes nothing.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) status: LookArgs,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 answered, 1 no figure from any target, 2 wrong usage, 3 doctor found gaps.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// How full is it now: per server, rank and pool
+    Status(LookArgs),
+    /// What is hidden, why, and exactly what reveals it; is anything scraping these servers
+    Doctor(DoctorArgs),
+    /// For each number: which sources said what, which was taken and why
+    Explain(LookArgs),
+    /// A recorded deployment, served on loopback, with status and doctor run against it; needs no GPU
+    Demo(DemoArgs),
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+/// What to look at and how.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct LookArgs {
+    /// Servers or routers to ask (http://host:port, host:port, [::1]:port or a port alone; a path may follow); a router
+    /// leads to its workers. Without any, this host is searched
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Print JSON (its schema is in the `schema` field)
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) access: Access,
+}
+
+/// Credentials and TLS for the targets given. They are never sent to workers that a router names; give those as targets,
+/// or in --targets-file.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Credentials and TLS")]
+pub(crate) struct Access {
+    /// Targets with credentials of their own, in TOML: [[target]] with url, bearer_file, bearer_env, user,
+    /// password_file, password_env, ca, pin, cert, key
+    #[arg(long, value_name = "FILE")]
+    pub(crate) targets_file: Option<PathBuf>,
+    /// File that holds a bearer token
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bearer_env", "user"])]
+    pub(crate) bearer_file: Option<PathBuf>,
+    /// Environment variable that holds a bearer token
+    #[arg(long, value_name = "NAME", conflicts_with = "user")]
+    pub(crate) bearer_env: Option<String>,
+    /// User name for basic authentication
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// File that holds the password
+    #[arg(long, value_name = "FILE", requires = "user", conflicts_with = "password_env")]
+    pub(crate) password_file: Option<PathBuf>,
+    /// Environment variable that holds the password
+    #[arg(long, value_name = "NAME", requires = "user")]
+    pub(crate) password_env: Option<String>,
+    /// Certificate authority to trust instead of the public ones (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// SHA-256 of the server's certificate, in hex; enough by itself
+    #[arg(long, value_name = "SHA256")]
+    pub(crate) pin: Option<String>,
+    /// Client certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) cert: Option<PathBuf>,
+    /// Key of the client certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+    /// A Prometheus, VictoriaMetrics or vmagent to ask whether it scrapes these servers; may stand several times.
+    /// Without it those on this host are asked
+    #[arg(long, value_name = "URL")]
+    pub(crate) prometheus: Vec<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoArgs {
+    /// Leave the recorded deployment up after the answers, until interrupted
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// The moment of the recording at which it begins, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) at: Option<f64>,
+}

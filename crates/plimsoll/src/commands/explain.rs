@@ -1,0 +1,14 @@
+//! `plimsoll explain`: for each number, which sources said what, which was taken and why.
+
+use anyhow::Result;
+
+use super::status::has_figure;
+use crate::cli::LookArgs;
+use crate::{Said, look, show};
+
+/// Looks once and explains every number.
+pub(crate) async fn run(args: &LookArgs) -> Result<Said> {
+    let look = look::look(args).await?;
+    let code = u8::from(!has_figure(&look.snapshot));
+    Ok(Said { text: show::explain(&look), code })
+}

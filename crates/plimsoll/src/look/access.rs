@@ -1,0 +1,149 @@
+//! Credentials and TLS for targets, from the command line and from a targets file.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use sense::http::{Fingerprint, Identity};
+use sense::{Credentials, Secret, SecretSource, Target, TlsOptions};
+use serde::Deserialize;
+
+use super::candidate::same;
+use crate::cli::Access;
+
+/// What opens which target.
+pub(crate) struct Keys {
+    common: Row,
+    rows: Vec<(Target, Row)>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    target: Vec<Listed>,
+}
+
+/// One `[[target]]`; the fields are those of the command line.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    url: String,
+    bearer_file: Option<PathBuf>,
+    bearer_env: Option<String>,
+    user: Option<String>,
+    password_file: Option<PathBuf>,
+    password_env: Option<String>,
+    ca: Option<PathBuf>,
+    pin: Option<String>,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Row {
+    credentials: Credentials,
+    tls: TlsOptions,
+}
+
+impl Keys {
+    /// Reads the options and the file that they name.
+    pub(crate) fn read(access: &Access) -> Result<Keys> {
+        let mut rows = Vec::new();
+        if let Some(path) = &access.targets_file {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+            for listed in file.target {
+                rows.push((listed.url.parse()?, listed.row(path)?));
+            }
+        }
+        let common = Row {
+            credentials: credentials(
+                access.bearer_file.clone(),
+                access.bearer_env.clone(),
+                access.user.clone(),
+                access.password_file.clone(),
+                access.password_env.clone(),
+            )?,
+            tls: tls(access.ca.clone(), access.pin.as_deref(), access.cert.clone(), access.key.clone())?,
+        };
+        Ok(Keys { common, rows })
+    }
+
+    /// The targets to ask: those given, else those of the file.
+    pub(crate) fn targets(&self, given: &[String]) -> Result<Vec<Target>> {
+        let mut targets: Vec<Target> = Vec::new();
+        if given.is_empty() {
+            targets.extend(self.rows.iter().map(|(target, row)| row.applied(target.clone())));
+        }
+        for text in given {
+            let target: Target = text.parse()?;
+            let own = self.rows.iter().find(|(listed, _)| same(listed, &target)).map_or(&self.common, |(_, row)| row);
+            targets.push(own.applied(target));
+        }
+        let mut unique: Vec<Target> = Vec::new();
+        for target in targets {
+            if !unique.iter().any(|known| same(known, &target)) {
+                unique.push(target);
+            }
+        }
+        Ok(unique)
+    }
+
+    /// A worker that a router named: it gets credentials only if the targets file lists it.
+    pub(crate) fn for_worker(&self, target: Target) -> Target {
+        match self.rows.iter().find(|(listed, _)| same(listed, &target)) {
+            Some((_, row)) => row.applied(target),
+            None => target,
+        }
+    }
+}
+
+impl Row {
+    /// A secret in the address itself stays, unless options say otherwise.
+    fn applied(&self, mut target: Target) -> Target {
+        if self.credentials != Credentials::None {
+            target.credentials = self.credentials.clone();
+        }
+        target.tls = self.tls.clone();
+        target
+    }
+}
+
+impl Listed {
+    fn row(self, file: &Path) -> Result<Row> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let beside = |path: Option<PathBuf>| path.map(|path| folder.join(path));
+        Ok(Row {
+            credentials: credentials(beside(self.bearer_file), self.bearer_env, self.user, beside(self.password_file), self.password_env)?,
+            tls: tls(beside(self.ca), self.pin.as_deref(), beside(self.cert), beside(self.key))?,
+        })
+    }
+}
+
+fn credentials(
+    bearer_file: Option<PathBuf>,
+    bearer_env: Option<String>,
+    user: Option<String>,
+    password_file: Option<PathBuf>,
+    password_env: Option<String>,
+) -> Result<Credentials> {
+    let password = password_file.map(SecretSource::File).or_else(|| password_env.map(SecretSource::Env));
+    Ok(match (bearer_file, bearer_env, user) {
+        (None, None, None) if password.is_some() => bail!("a password needs a user"),
+        (None, None, None) => Credentials::None,
+        (Some(file), None, None) => Credentials::Bearer(SecretSource::File(file)),
+        (None, Some(name), None) => Credentials::Bearer(SecretSource::Env(name)),
+        (None, None, Some(user)) => Credentials::Basic { user: Secret::new(user), password },
+        _ => bail!("more than one of bearer file, bearer variable and user"),
+    })
+}
+
+fn tls(ca: Option<PathBuf>, pin: Option<&str>, cert: Option<PathBuf>, key: Option<PathBuf>) -> Result<TlsOptions> {
+    let identity = match (cert, key) {
+        (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
+        (None, None) => None,
+        _ => bail!("a client certificate needs its key, and a key its certificate"),
+    };
+    let pin: Option<Fingerprint> = pin.map(str::parse).transpose().context("the pin")?;
+    Ok(TlsOptions { ca, pin, identity, ..TlsOptions::default() })
+}

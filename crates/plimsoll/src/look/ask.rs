@@ -1,0 +1,147 @@
+//! Asking one candidate: gently, one request after the other, by its engine's table.
+
+use engines::table::Table;
+use engines::table::version::Version;
+use model::{Account, BlindKind, Note, Observation};
+use sense::Target;
+
+use super::candidate::{Candidate, Looked};
+use super::Eye;
+
+/// A target that let this many requests pass without an answer is not asked further.
+const PATIENCE: usize = 2;
+
+/// Asks everything that the candidate's table asks.
+pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
+    let started = sense::clock::now();
+    let mut observations = Vec::new();
+    sort_ports(eye, &mut candidate, &mut observations).await;
+    let table = candidate.engine.as_deref().and_then(|name| eye.tables.get(name));
+    let account = match table {
+        Some(table) => by_table(eye, table, &candidate, &mut observations).await,
+        None => unknown(&observations),
+    };
+    let took = sense::clock::now().since(started);
+    Looked { candidate, observations, account, choices: Vec::new(), findings: Vec::new(), took }
+}
+
+/// Finds out what unsorted ports serve and, if need be, what engine it is.
+async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>) {
+    for target in std::mem::take(&mut candidate.unsorted) {
+        let mut silent = 0;
+        let mut recognised = None;
+        for question in eye.tables.questions() {
+            let observation = eye.place.get(&target, question).await;
+            recognised = eye.tables.recognise(&observation).map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()));
+            let hopeless = gives_up(&observation, &mut silent);
+            observations.push(observation);
+            if recognised.is_some() || hopeless {
+                break;
+            }
+        }
+        match recognised {
+            Some((engine, serves)) if candidate.engine.as_ref().is_none_or(|known| *known == engine) => {
+                candidate.engine = Some(engine);
+                candidate.ports.entry(serves).or_insert(target);
+            }
+            // What answered nothing that a table knows still stands for the candidate.
+            _ => candidate.unsorted.push(target),
+        }
+    }
+    if candidate.engine.is_some() {
+        // The port of an engine that is known already: only those that answered as its own are its ports.
+        let known = !candidate.ports.is_empty();
+        candidate.unsorted.retain(|_| !known);
+    }
+}
+
+async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>) -> Account {
+    let mut silent = 0;
+    let mut hopeless: Vec<&str> = Vec::new();
+    let mut version = None;
+    for source in table.sources.iter().filter(|source| source.relay.is_none()) {
+        let Some(target) = candidate.ports.get(&source.on) else { continue };
+        let answered = |id: &String| {
+            let other = table.sources.iter().find(|source| source.id == *id);
+            other.is_some_and(|other| observations.iter().any(|seen| seen.get == other.get && status(seen) == Some(200)))
+        };
+        let outside = |version: &Version| {
+            source.since.as_ref().is_some_and(|since| version < since) || source.until.as_ref().is_some_and(|until| version >= until)
+        };
+        let asked = observations.iter().any(|seen| seen.get == source.get && seen.url.starts_with(&target.to_string()));
+        if asked || source.unless.iter().any(answered) || version.as_ref().is_some_and(outside) || hopeless.contains(&source.on.as_str()) {
+            continue;
+        }
+        let observation = eye.place.get(target, &source.get).await;
+        if gives_up(&observation, &mut silent) {
+            hopeless.push(&source.on);
+        }
+        observations.push(observation);
+        version = engines::interpret(table, observations, &candidate.flags).fact("version").and_then(Version::parse);
+    }
+    let mut account = engines::interpret(table, observations, &candidate.flags);
+    account.notes.extend(candidate.notes.iter().cloned());
+    account
+}
+
+/// Whether a target that gave this is not worth another request.
+fn gives_up(observation: &Observation, silent: &mut usize) -> bool {
+    let Err(blind) = &observation.outcome else {
+        *silent = 0;
+        return false;
+    };
+    match blind.kind {
+        BlindKind::Name | BlindKind::Refused | BlindKind::NoRoute | BlindKind::Tls | BlindKind::Denied | BlindKind::Gone => true,
+        BlindKind::Deadline => {
+            *silent += 1;
+            *silent >= PATIENCE
+        }
+        BlindKind::Cut | BlindKind::TooLarge | BlindKind::NotHttp => false,
+    }
+}
+
+fn status(observation: &Observation) -> Option<u16> {
+    observation.outcome.as_ref().ok().map(|answer| answer.status)
+}
+
+/// The account of something that no table knows: what each question brought, in words.
+fn unknown(observations: &[Observation]) -> Account {
+    let mut account = Account::default();
+    for observation in observations {
+        let outcome = match &observation.outcome {
+            Ok(answer) => model::SourceOutcome::Empty(format!("GET {} answered {}{}", observation.get, answer.status, shape(&answer.body))),
+            Err(blind) => model::SourceOutcome::Unreachable(blind.text.clone()),
+        };
+        account.sources.push(model::SourceStatus {
+            id: observation.get.clone(),
+            get: observation.get.clone(),
+            at: observation.at,
+            took: observation.took,
+            outcome,
+        });
+    }
+    if observations.iter().any(|observation| observation.outcome.is_ok()) {
+        let said: Vec<&str> = account.sources.iter().map(|status| status.outcome.text()).collect();
+        account.notes.push(Note::new("not-recognised", format!("it answers, but as no engine that is known here: {}", said.join("; "))));
+    }
+    account
+}
+
+fn shape(body: &[u8]) -> &'static str {
+    match wire::exposition::looks_like(body) {
+        wire::exposition::Kind::Html => " with HTML (a proxy or a login page?)",
+        wire::exposition::Kind::Empty => " with an empty body",
+        wire::exposition::Kind::Json => " with JSON of another program",
+        wire::exposition::Kind::Exposition => " with Prometheus text of another program",
+        wire::exposition::Kind::Binary => " with bytes that are no text",
+        wire::exposition::Kind::Text => " with some text",
+    }
+}
+
+/// Asks a router for the page on which it passes on its workers' own pages.
+pub(super) async fn relay(eye: &Eye, router: &Looked) -> Option<(String, Observation)> {
+    let table = router.account.engine.as_deref().and_then(|name| eye.tables.get(name))?;
+    let source = table.sources.iter().find(|source| source.relay.is_some())?;
+    let target: &Target = router.candidate.ports.get(&source.on)?;
+    Some((source.relay.clone()?, eye.place.get(target, &source.get).await))
+}

@@ -1,0 +1,107 @@
+//! From what was asked to the snapshot: joined, judged, examined, ordered.
+
+use std::collections::BTreeMap;
+
+use fleet::Subject;
+use model::{Account, Gap, SelfReport, Server, Signal, Snapshot, Time, View};
+
+use super::candidate::Looked;
+use super::{Eye, follow};
+
+/// Makes the snapshot; the servers' material comes back in the snapshot's order.
+pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u64) -> (Snapshot, Vec<Looked>) {
+    let now = sense::clock::now();
+    let mut servers: Vec<Server> = Vec::new();
+    let mut material: BTreeMap<String, Looked> = BTreeMap::new();
+    let views: Vec<Vec<(String, View)>> = looked.iter().map(|one| seen_by(one, &looked)).collect();
+    for (mut one, seen_by) in looked.into_iter().zip(views) {
+        let why = |signal: Signal, pool: &str| reason(eye, &one.account, signal, pool);
+        let subject = Subject {
+            url: one.candidate.url(),
+            host: one.candidate.face().map(|face| face.base.host.clone()).unwrap_or_default(),
+            pid: one.candidate.place.pid,
+            unit: one.candidate.place.unit.clone(),
+            account: &one.account,
+            seen_by,
+            why: &why,
+        };
+        let joined = fleet::join(&subject, now);
+        let mut server = joined.server;
+        server.verdict = judge::verdict(&server);
+        if let Some(table) = server.engine.as_deref().and_then(|name| eye.tables.get(name)) {
+            one.findings = engines::examine(table, &one.account, &server, &one.candidate.place);
+            server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
+        }
+        name_workers(&mut server, &one.account);
+        one.choices = joined.choices;
+        material.insert(key(&server), one);
+        servers.push(server);
+    }
+    judge::order(&mut servers);
+    let looked: Vec<Looked> = servers.iter().filter_map(|server| material.remove(&key(server))).collect();
+    let counts = follow::client(&eye.place).counts();
+    let gaps: Vec<Gap> = servers.iter().flat_map(|server| server.gaps.iter().cloned()).collect();
+    let snapshot = Snapshot {
+        schema: "plimsoll.status/1",
+        taken_at: now,
+        fleet: fleet::totals(&servers),
+        gaps,
+        own: SelfReport {
+            version: env!("CARGO_PKG_VERSION"),
+            took_s: sense::clock::now().since(started),
+            slowest_target_s: looked.iter().map(|one| one.took).fold(0.0, f64::max),
+            requests: counts.requests,
+            failed: counts.failed,
+            bytes: counts.bytes,
+            denied,
+        },
+        servers,
+    };
+    (snapshot, looked)
+}
+
+/// Two servers in two namespaces may have one address; their processes differ.
+fn key(server: &Server) -> String {
+    format!("{} {:?}", server.url, server.pid)
+}
+
+fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str) -> String {
+    match account.engine.as_deref().and_then(|name| eye.tables.get(name)) {
+        Some(table) => engines::why(table, account, signal, pool),
+        None => "no engine that is known here answered".to_owned(),
+    }
+}
+
+/// What the routers of this look say about one server.
+fn seen_by(one: &Looked, all: &[Looked]) -> Vec<(String, View)> {
+    let mut views = Vec::new();
+    for router in all {
+        for view in &router.account.views {
+            if follow::is_worker(&view.worker, &router.candidate, &one.candidate) {
+                views.push((router.candidate.url(), view.clone()));
+            }
+        }
+    }
+    views
+}
+
+/// Gives each view the role and health that the router lists for the worker, and lists workers of which it says no more.
+fn name_workers(server: &mut Server, account: &Account) {
+    for worker in &account.workers {
+        let mut named = false;
+        for view in server.router_view.iter_mut().filter(|view| view.worker == worker.url) {
+            view.role = view.role.or(worker.role);
+            view.healthy = view.healthy.or(worker.healthy);
+            named = true;
+        }
+        if !named {
+            server.router_view.push(model::RouterView {
+                worker: worker.url.clone(),
+                role: worker.role,
+                healthy: worker.healthy,
+                dp: None,
+                readings: model::Readings::new(),
+            });
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Doctor's report: per server how each need stands and what mends it, then the host's monitors.
+
+use model::{Finding, FindingState, Gap};
+
+use super::paint::{faint, level, paint, strong};
+use super::wrap::{columns, hang};
+use crate::commands::doctor::{Examined, Report};
+use crate::look::monitors::Watcher;
+
+/// Columns before a line's text.
+const INDENT: usize = 14;
+
+/// The whole report; `asked`: monitors were looked for.
+pub(crate) fn doctor(report: &Report, asked: bool) -> String {
+    let width = columns();
+    let mut out = summary(report);
+    for server in &report.servers {
+        out += "\n";
+        out += &one(server, width);
+    }
+    if asked {
+        out += "\n";
+        out += &monitors(report, width);
+    }
+    for note in &report.notes {
+        out += &hang(&label("note"), INDENT, &note.text, width);
+    }
+    out
+}
+
+fn summary(report: &Report) -> String {
+    if report.servers.is_empty() {
+        return "No LLM server or router was found on this host. Give its address: plimsoll doctor http://HOST:PORT\n".to_owned();
+    }
+    match report.gaps.len() {
+        0 => format!("{} servers, {}\n", report.servers.len(), strong("no gaps")),
+        gaps => format!("{} servers, {}\n", report.servers.len(), strong(&format!("{gaps} gaps"))),
+    }
+}
+
+fn one(server: &Examined, width: usize) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(server.engine.as_ref().map(|engine| format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version"))));
+    facts.extend(server.unit.clone());
+    facts.extend(server.pid.map(|pid| format!("pid {pid}")));
+    let mut out = format!("{} {}\n", strong(&format!("{} {}", server.role.name(), server.url)), faint(&facts.join(" · ")));
+    if let Some(why) = &server.unreachable {
+        out += &hang(&label("not reached"), INDENT, why, width);
+        return out;
+    }
+    // What is missing first, then what is optional, then what is there.
+    let order = |finding: &&Finding| (!finding.state.is_gap() || finding.optional, !finding.state.is_gap());
+    let mut findings: Vec<&Finding> = server.findings.iter().collect();
+    findings.sort_by_key(order);
+    for finding in findings {
+        out += &one_finding(finding, width);
+    }
+    for note in &server.notes {
+        out += &hang(&label("note"), INDENT, &note.text, width);
+    }
+    out
+}
+
+fn one_finding(finding: &Finding, width: usize) -> String {
+    let gap = finding.state.is_gap();
+    let (sign, style) = match (gap, finding.optional) {
+        (true, false) => ("✗", level(model::Level::Strained)),
+        (true, true) => ("○", level(model::Level::Tight)),
+        (false, _) => ("✓", level(model::Level::Calm)),
+    };
+    let optional = if finding.optional && gap { " (optional)" } else { "" };
+    let state = paint(style, &format!("{sign} {}", finding.state.name()));
+    let mut out = hang(&format!("  {state}  "), 4, &format!("{}{optional}", finding.what), width);
+    if !gap {
+        if finding.state != FindingState::Found {
+            out += &hang(&label(""), INDENT, &finding.evidence, width);
+        }
+        return out;
+    }
+    out += &hang(&label("seen"), INDENT, &finding.evidence, width);
+    if let Some(fix) = &finding.fix {
+        if let Some(flag) = &fix.flag {
+            out += &hang(&label("add"), INDENT, &strong(flag), usize::MAX);
+            out += &hang(&label("to"), INDENT, &fix.place, width);
+        } else {
+            out += &hang(&label("mend"), INDENT, &fix.place, width);
+        }
+        if !fix.series.is_empty() && fix.flag.is_some() {
+            out += &hang(&label("then"), INDENT, &fix.series.join(" "), width);
+        }
+    }
+    if !finding.price.is_empty() {
+        out += &hang(&label("price"), INDENT, &finding.price, width);
+    }
+    if !finding.meanwhile.is_empty() {
+        out += &hang(&label("meanwhile"), INDENT, &finding.meanwhile, width);
+    }
+    out
+}
+
+fn label(word: &str) -> String {
+    faint(&format!("    {word:<10}"))
+}
+
+fn monitors(report: &Report, width: usize) -> String {
+    let mut out = strong("Do we have Prometheus, VictoriaMetrics, vmagent, Grafana, Alertmanager here?") + "\n";
+    if report.monitors.is_empty() {
+        out += "  none of them runs here, and none was given (--prometheus URL)\n";
+    }
+    for watcher in &report.monitors {
+        out += &one_monitor(watcher, width);
+    }
+    for gap in report.gaps.iter().filter(|gap| gap.id == "not-scraped") {
+        out += &host_gap(gap, width);
+    }
+    out
+}
+
+fn one_monitor(watcher: &Watcher, width: usize) -> String {
+    let pid = watcher.pid.map_or(String::new(), |pid| format!(" pid {pid}"));
+    let config = watcher.config.as_ref().map_or(String::new(), |config| format!(" · {config}"));
+    let mut out = format!("  {} {}{}\n", strong(&watcher.title), watcher.url, faint(&format!("{pid}{config}")));
+    if let Some(why) = &watcher.unreachable {
+        return out + &hang(&label("not asked"), INDENT, why, width);
+    }
+    for scraped in &watcher.servers {
+        let sign = if scraped.state == "fresh" { "✓" } else { "✗" };
+        out += &hang(&label(""), INDENT, &format!("{sign} {}: {}", scraped.server, scraped.detail), width);
+    }
+    out
+}
+
+fn host_gap(gap: &Gap, width: usize) -> String {
+    let state = paint(level(model::Level::Strained), "✗");
+    let mut out = hang(&format!("  {state} "), 4, &format!("{}: {}", gap.server.as_deref().unwrap_or("host"), gap.what), width);
+    out += &hang(&label("seen"), INDENT, &gap.evidence, width);
+    if let Some(flag) = &gap.fix.flag {
+        out += &hang(&label("to"), INDENT, &gap.fix.place, width);
+        out += &label("add");
+        out += "\n";
+        for line in flag.lines() {
+            out += &format!("{}{line}\n", " ".repeat(INDENT));
+        }
+    }
+    out
+}

@@ -1,0 +1,120 @@
+//! Explanations: for each number who said it, which set was taken and why, and what became of every source.
+
+use model::{Reading, Signal, State};
+
+use super::number::{count, percent, seconds};
+use super::paint::{faint, strong};
+use super::wrap::{columns, hang};
+use crate::look::{Look, Looked};
+
+/// Explains every server of the look.
+pub(crate) fn explain(look: &Look) -> String {
+    let width = columns();
+    let mut out = String::new();
+    if look.snapshot.servers.is_empty() {
+        return "No LLM server or router was found on this host. Give its address: plimsoll explain http://HOST:PORT\n".to_owned();
+    }
+    for (server, one) in look.snapshot.servers.iter().zip(&look.looked) {
+        out += &strong(&format!("{} {}\n", server.role.name(), server.url));
+        out += &sources(one);
+        for rank in &server.ranks {
+            for pool in &rank.pools {
+                out += &format!("  pool {} on {}{}\n", pool.pool, pool.tier, rank_words(server.ranks.len(), rank.rank));
+                for choice in one.choices.iter().filter(|choice| choice.rank == rank.rank && choice.pool == pool.pool && choice.tier == pool.tier) {
+                    out += &contenders(choice, width);
+                }
+                out += &readings(pool.readings.iter(), width);
+            }
+            out += "  rank\n";
+            out += &readings(rank.readings.iter(), width);
+        }
+        out += &facts(one);
+        for note in &server.notes {
+            out += &hang("  note ", 7, &note.text, width);
+        }
+        out += "\n";
+    }
+    out
+}
+
+fn rank_words(ranks: usize, rank: model::RankId) -> String {
+    let number = |kind: &str, index: Option<u32>| index.map_or(format!("{kind} ?"), |index| format!("{kind} {index}"));
+    if ranks > 1 { format!(", {} {} {}", number("dp", rank.dp), number("tp", rank.tp), number("pp", rank.pp)) } else { String::new() }
+}
+
+fn sources(one: &Looked) -> String {
+    let mut out = String::from("  asked\n");
+    for status in &one.account.sources {
+        out += &format!("    {:<16} {:>8}  {}\n", status.get, seconds(status.took), status.outcome.text());
+    }
+    out
+}
+
+fn contenders(choice: &fleet::Choice, width: usize) -> String {
+    let mut out = String::new();
+    for contender in &choice.contenders {
+        let numbers: Vec<String> = contender
+            .set
+            .readings
+            .iter()
+            .map(|(signal, reading)| format!("{} {}", signal.row().title, reading.value.map_or("–".to_owned(), |value| value_words(*signal, value))))
+            .collect();
+        let age = seconds(contender.age_s);
+        let fate = match &contender.lost {
+            None => "taken: the most precise fresh set that says how much is used".to_owned(),
+            Some(why) => format!("not taken: {why}"),
+        };
+        out += &hang("    set   ", 10, &format!("{} ({age} old): {}; {fate}", contender.set.source, numbers.join(", ")), width);
+    }
+    out
+}
+
+fn readings<'a>(readings: impl Iterator<Item = (&'a Signal, &'a Reading)>, width: usize) -> String {
+    let mut out = String::new();
+    for (signal, reading) in readings {
+        out += &hang(&format!("    {:<16}", signal.row().title), 20, &words(*signal, reading), width);
+    }
+    out
+}
+
+fn words(signal: Signal, reading: &Reading) -> String {
+    let state = match reading.state {
+        State::Reported => "reported",
+        State::Derived => "derived",
+        State::Inferred => "inferred",
+        State::Impossible => "impossible",
+        State::NotReported => "not reported",
+        State::Stale => "stale",
+        State::Unreachable => "unreachable",
+    };
+    let mut parts = vec![match reading.value {
+        Some(value) => format!("{} {}, {state}", value_words(signal, value), reading.unit.name()),
+        None => state.to_owned(),
+    }];
+    if let Some(off) = reading.precision.filter(|off| *off > 0.0) {
+        parts.push(format!("±{}", value_words(signal, off)));
+    }
+    if !reading.inputs.is_empty() {
+        parts.push(format!("from {}", reading.inputs.join(", ")));
+    }
+    parts.extend(reading.source.as_ref().map(|source| format!("by {source}")));
+    parts.extend(reading.age_s.map(|age| format!("{} old", seconds(age))));
+    parts.extend(reading.reason.clone());
+    parts.join("; ")
+}
+
+fn value_words(signal: Signal, value: f64) -> String {
+    match signal.unit() {
+        model::Unit::Ratio if value > 0.0 && value < 0.0005 => format!("{:.4} %", value * 100.0),
+        model::Unit::Ratio => percent(value),
+        _ => count(value),
+    }
+}
+
+fn facts(one: &Looked) -> String {
+    let mut out = String::from("  facts\n");
+    for (name, fact) in &one.account.facts {
+        out += &format!("    {name:<16} {} {}\n", fact.value, faint(&format!("by {}", fact.source)));
+    }
+    out
+}

@@ -1,0 +1,14 @@
+//! Text for people: the status screen, doctor's report, explanations. JSON is made by the commands themselves.
+
+mod bar;
+mod doctor;
+mod explain;
+mod fleet;
+mod number;
+mod paint;
+mod status;
+mod wrap;
+
+pub(crate) use doctor::doctor;
+pub(crate) use explain::explain;
+pub(crate) use status::status;

@@ -1,0 +1,232 @@
+//! The status screen: the answer first, then roles side by side, then every server, worst first.
+
+use model::{Level, Pool, Rank, RankId, Reading, Role, Server, Signal, State};
+
+use super::bar::{LEGEND, bar};
+use super::fleet::{address, side_by_side, workers};
+use super::number::{NOTHING, count, percent, precision, reading, seconds};
+use super::paint::{faint, level, paint, strong};
+use super::wrap::{columns, hang};
+use crate::look::{Look, clock_of};
+
+/// Columns before a line's text.
+const INDENT: usize = 11;
+/// Signs of a pool's bar.
+const BAR: usize = 28;
+/// Ranks of one server shown; the others are summed up in a line.
+const MOST_RANKS: usize = 16;
+
+/// The whole screen.
+pub(crate) fn status(look: &Look) -> String {
+    let width = columns();
+    let snapshot = &look.snapshot;
+    let mut out = answer(look);
+    if snapshot.servers.is_empty() {
+        out += &nothing_found(look, width);
+        return out;
+    }
+    let columns = side_by_side(&snapshot.servers, width);
+    if !columns.is_empty() {
+        out += "\n";
+        out += &columns;
+    }
+    for server in &snapshot.servers {
+        out += "\n";
+        out += &one(server, width);
+    }
+    out += "\n";
+    for note in &look.notes {
+        out += &hang(&faint("note     "), 9, &note.text, width);
+    }
+    let own = &snapshot.own;
+    out += &faint(&format!(
+        "{LEGEND}\n{} · {} requests, {} failed · slowest server {}\n",
+        clock_of(snapshot.taken_at),
+        own.requests,
+        own.failed,
+        seconds(own.slowest_target_s)
+    ));
+    if !snapshot.gaps.is_empty() {
+        out += &faint(&format!("{} gaps: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n", snapshot.gaps.len()));
+    }
+    out
+}
+
+/// The first line: the fullest pool of all.
+fn answer(look: &Look) -> String {
+    let fullest = look.snapshot.servers.iter().filter_map(|server| {
+        let best = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((server, best))
+    });
+    match fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) {
+        Some((server, (pool, in_use))) => {
+            let verdict = server.verdict.level;
+            let word = paint(level(verdict), &verdict.name().to_uppercase());
+            let figure = strong(&format!("{} in use", percent(in_use)));
+            let headroom = reading(pool.get(Signal::KV_HEADROOM));
+            let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
+            format!("KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens\n", server.role.name(), address(server))
+        }
+        None if look.snapshot.servers.is_empty() => String::new(),
+        None => format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN")),
+    }
+}
+
+fn nothing_found(look: &Look, width: usize) -> String {
+    let mut out = hang(
+        "",
+        0,
+        "No LLM server or router was found on this host: no process whose command line is one that plimsoll knows. Give its address: plimsoll status http://HOST:PORT",
+        width,
+    );
+    for note in &look.notes {
+        out += &hang("note     ", 9, &note.text, width);
+    }
+    out
+}
+
+fn one(server: &Server, width: usize) -> String {
+    let verdict = &server.verdict;
+    let word = if server.role == Role::Router { "router".to_owned() } else { paint(level(verdict.level), &verdict.level.name().to_uppercase()) };
+    let shown = if server.role == Role::Router { 6 } else { verdict.level.name().len() };
+    let mut facts: Vec<String> = Vec::new();
+    if let Some(engine) = &server.engine {
+        facts.push(format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version")));
+    }
+    facts.extend(server.model.clone());
+    facts.extend(server.unit.clone());
+    facts.extend(server.pid.map(|pid| format!("pid {pid}")));
+    let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
+    let mut out = format!("{word}{}{} {}\n", " ".repeat(INDENT.saturating_sub(shown)), strong(&format!("{role}{}", address(server))), faint(&facts.join(" · ")));
+
+    if server.role == Role::Router {
+        let said = if server.unreachable.is_some() { verdict.reason.clone() } else { workers(server) };
+        out += &hang(&label(""), INDENT, &said, width);
+        for view in &server.router_view {
+            out += &router_line(view, width);
+        }
+    } else {
+        let many = server.ranks.len() > 1;
+        let mut ranks: Vec<&Rank> = server.ranks.iter().collect();
+        if many {
+            let fullness = |rank: &Rank| rank.binding().map_or(-1.0, |(_, in_use)| in_use);
+            ranks.sort_by(|a, b| fullness(b).total_cmp(&fullness(a)));
+        }
+        for rank in ranks.iter().take(MOST_RANKS) {
+            for pool in &rank.pools {
+                out += &pool_lines(rank.rank, pool, many, width);
+            }
+            out += &requests(rank, width);
+        }
+        if ranks.len() > MOST_RANKS {
+            out += &hang(&label(""), INDENT, &format!("and {} ranks less full than these", ranks.len() - MOST_RANKS), width);
+        }
+        out += &hang(&label("why"), INDENT, &verdict.reason, width);
+    }
+    for gap in &server.gaps {
+        let fix = gap.fix.flag.as_ref().map_or(String::new(), |flag| format!(" → {flag}"));
+        out += &hang(&label("gap"), INDENT, &format!("{}{fix}", gap.what), width);
+    }
+    for note in &server.notes {
+        out += &hang(&label("note"), INDENT, &note.text, width);
+    }
+    out
+}
+
+/// What a line is about, as wide as the indent.
+fn label(word: &str) -> String {
+    faint(&format!("  {word:<9}"))
+}
+
+fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
+    let mut name = if pool.tier == model::DEVICE { pool.pool.clone() } else { format!("{} {}", pool.tier, pool.pool) };
+    if many {
+        name = format!("dp{} {name}", rank.dp.map_or_else(|| "?".to_owned(), |dp| dp.to_string()));
+    }
+    let get = |signal| pool.get(signal);
+    let in_use = get(Signal::KV_IN_USE);
+    let Some(known) = in_use.filter(|reading| reading.value.is_some()) else {
+        return unknown(&name, pool, width);
+    };
+    let used = get(Signal::KV_USED);
+    let off = used.map(precision).unwrap_or_default();
+    let unit = if pool.pool == "mamba" { "states" } else { "tokens" };
+    let capacity = reading(get(Signal::KV_CAPACITY));
+    let head = format!("  {name:<9}{} {}", bar(pool, BAR), strong(&format!("{} in use", reading(in_use))));
+    let occupied = match get(Signal::KV_OCCUPIED).filter(|reading| reading.value.is_some()) {
+        Some(occupied) => format!("  occupied {}", reading(Some(occupied))),
+        None => String::new(),
+    };
+    let headroom = reading(get(Signal::KV_HEADROOM));
+    let mut out = format!("{head}{}{occupied}  headroom {headroom} of {capacity} {unit}\n", precision(known));
+    let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE];
+    let parts: Vec<String> = parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
+    let from = used.map(told_by).unwrap_or_default();
+    out += &hang(&" ".repeat(INDENT), INDENT, &format!("{}{off}  {from}", parts.join("  ")), width);
+    out
+}
+
+/// Which path said it and how long ago.
+fn told_by(reading: &Reading) -> String {
+    let path = reading.source.as_deref().map(|source| source.split_once("://").map_or(source, |(_, rest)| rest));
+    let path = path.and_then(|rest| rest.find('/').map(|at| &rest[at..])).map(|path| path.split(' ').next().unwrap_or(path));
+    match (path, reading.age_s) {
+        (Some(path), Some(age)) => format!("by {path}, {} ago", seconds(age)),
+        (Some(path), None) => format!("by {path}"),
+        _ => String::new(),
+    }
+}
+
+fn unknown(name: &str, pool: &Pool, width: usize) -> String {
+    let in_use = pool.get(Signal::KV_IN_USE);
+    let state = match in_use.map(|reading| reading.state) {
+        Some(State::Unreachable) => "not reached",
+        Some(State::Impossible) => "impossible",
+        _ => "not reported",
+    };
+    let capacity = pool.get(Signal::KV_CAPACITY).and_then(|reading| reading.value);
+    let capacity = capacity.map_or(String::new(), |capacity| format!(", capacity {} tokens", count(capacity)));
+    let used = pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
+    let used = used.map_or(String::new(), |why| format!(": {why}"));
+    hang(&format!("  {name:<9}"), INDENT, &format!("{} in use {NOTHING} ({state}){used}{capacity}", "?".repeat(BAR)), width)
+}
+
+fn requests(rank: &Rank, width: usize) -> String {
+    let shown = |signal: Signal| match rank.readings.get(&signal) {
+        Some(known) if known.value.is_some() || signal.row().always => Some(format!("{} {}", signal.row().title, reading(Some(known)))),
+        _ => None,
+    };
+    let signals = [
+        Signal::REQ_RUNNING,
+        Signal::REQ_WAITING,
+        Signal::PD_BOOTSTRAP,
+        Signal::PD_INFLIGHT,
+        Signal::PD_PREALLOC,
+        Signal::PD_TRANSFER,
+        Signal::REQ_RETRACTED_QUEUE,
+        Signal::REQ_RETRACTED_TOTAL,
+        Signal::KV_EVICTED_TOTAL,
+    ];
+    let parts: Vec<String> = signals.into_iter().filter_map(shown).collect();
+    hang(&label("requests"), INDENT, &parts.join("  "), width)
+}
+
+fn router_line(view: &model::RouterView, width: usize) -> String {
+    let role = view.role.map_or("worker", Role::name);
+    let health = match view.healthy {
+        Some(true) => "",
+        Some(false) => ", not healthy",
+        None => "",
+    };
+    let address = view.worker.split_once("://").map_or(view.worker.as_str(), |(_, rest)| rest);
+    let dp = view.dp.filter(|dp| *dp > 0).map_or(String::new(), |dp| format!(" dp {dp}"));
+    let in_use = view.readings.get(&Signal::KV_IN_USE);
+    let says = match in_use.filter(|reading| reading.value.is_some()) {
+        Some(known) => {
+            let age = known.age_s.map_or(String::new(), |age| format!(", {} old", seconds(age)));
+            format!("it sees {} in use{age}", reading(Some(known)))
+        }
+        None => "it says nothing of its cache".to_owned(),
+    };
+    hang(&label("sees"), INDENT, &format!("{role} {address}{dp}{health}: {says}"), width)
+}

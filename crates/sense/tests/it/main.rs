@@ -1,0 +1,14 @@
+//! Tests of `sense` against peers, files and processes that misbehave.
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)] // tests: a panic is the report
+
+mod manners;
+mod misbehaving;
+mod namespace;
+mod peer;
+mod places;
+mod proc_real;
+mod proc_text;
+mod proc_tree;
+mod secrets;
+mod targets;
+mod tls;

@@ -1,0 +1,75 @@
+//! Reading files, folders and links of a place.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use model::BlindKind;
+use rustix::fs::{CWD, FileType, Mode};
+use sense::{AllowList, Client, Host, Limits, Place};
+
+pub(crate) fn place(root: &Path) -> Place {
+    Place::Host(Host::under(root, Client::new(AllowList::default(), Limits::default())))
+}
+
+#[tokio::test]
+async fn files_have_caps() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "0123456789").unwrap();
+    let place = place(dir.path());
+    for (cap, bytes, cut) in
+        [(20, "0123456789", false), (10, "0123456789", false), (9, "012345678", true), (0, "", true)]
+    {
+        let content = place.read("/file", cap).await.unwrap();
+        assert_eq!((content.text().as_str(), content.cut), (bytes, cut));
+    }
+    let blind = place.read("/none", 10).await.unwrap_err();
+    assert_eq!(blind.kind, BlindKind::Gone);
+    assert!(blind.text.contains("/none: No such file"), "{blind}");
+    let listing = place.list("/", 10).await.unwrap();
+    assert_eq!((listing.names.len(), listing.cut), (1, false));
+    std::fs::write(dir.path().join("other"), "").unwrap();
+    let listing = place.list("/", 1).await.unwrap();
+    assert_eq!((listing.names.len(), listing.cut), (1, true));
+    // a batch answers in order, whatever fails
+    let paths = ["/none", "/file", "/none/deeper", "/other"].map(Into::into).to_vec();
+    let read: Vec<bool> = place.read_each(paths, 10).await.iter().map(Result::is_ok).collect();
+    assert_eq!(read, [false, true, false, true]);
+}
+
+#[tokio::test]
+async fn only_regular_files() {
+    let dir = tempfile::tempdir().unwrap();
+    rustix::fs::mknodat(CWD, dir.path().join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let place_here = place(dir.path());
+    for (path, what) in [("/pipe", "a pipe"), ("/", "a folder")] {
+        let blind = place_here.read(path, 10).await.unwrap_err();
+        assert_eq!(blind.kind, BlindKind::Denied);
+        assert!(blind.text.contains(what), "{blind}");
+        let blind = place_here.read_under(Path::new("/"), Path::new(path), 10).await.unwrap_err();
+        assert!(blind.text.contains(what), "{blind}");
+    }
+    let blind = place(Path::new("/")).read("/dev/zero", 10).await.unwrap_err();
+    assert!(blind.text.contains("a device"), "{blind}");
+}
+
+#[tokio::test]
+async fn links_stay_under_their_root() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    std::fs::create_dir_all(root.join("etc")).unwrap();
+    std::fs::write(dir.path().join("outside"), "outside").unwrap();
+    std::fs::write(root.join("etc/inside"), "inside").unwrap();
+    symlink("/etc/inside", root.join("absolute")).unwrap();
+    symlink("../../../../outside", root.join("etc/up")).unwrap();
+    symlink(dir.path().join("outside"), root.join("out")).unwrap();
+    let place = place(dir.path());
+    let read = async |path: &str| {
+        place.read_under(Path::new("/root"), Path::new(path), 100).await.map(|content| content.text())
+    };
+    for path in ["/etc/inside", "etc/inside", "/absolute", "/../../etc/inside", "/etc/../absolute"] {
+        assert_eq!(read(path).await.unwrap(), "inside", "{path}");
+    }
+    for path in ["/etc/up", "/out", "/../outside"] {
+        assert_eq!(read(path).await.unwrap_err().kind, BlindKind::Gone, "{path}");
+    }
+}
