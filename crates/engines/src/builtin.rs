@@ -43,15 +43,16 @@ impl Tables {
     pub fn recognise(&self, observation: &Observation) -> Option<(&Table, &str)> {
         let answer = observation.outcome.as_ref().ok().filter(|answer| answer.status == 200)?;
         let root = parse_json(&answer.body).ok();
-        self.iter().find_map(|table| {
-            let rules = table.engine.answer.iter().filter(|rule| rule.get == observation.get);
-            let mut fitting = rules.filter(|rule| match (&root, rule.has.is_empty()) {
-                (Some(root), false) => rule.has.iter().all(|path| json_first(root, root, path).is_some()),
-                (None, true) => looks_wrong(&answer.body).is_none() && holds_series(table, &answer.body, &rule.series),
-                _ => false,
-            });
-            fitting.next().map(|rule| (table, rule.serves.as_str()))
-        })
+        let rules = self.iter().flat_map(|table| table.engine.answer.iter().map(move |rule| (table, rule)));
+        let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.get == observation.get).collect();
+        // Engines that share a prefix: the rule that asks for more comes first.
+        rules.sort_by_key(|(_, rule)| rule.order);
+        let fits = |(table, rule): &(&Table, &AnswerRule)| match (&root, rule.has.is_empty()) {
+            (Some(root), false) => rule.has.iter().all(|path| json_first(root, root, path).is_some()),
+            (None, true) => looks_wrong(&answer.body).is_none() && holds_series(table, &answer.body, &rule.series),
+            _ => false,
+        };
+        rules.into_iter().find(fits).map(|(table, rule)| (table, rule.serves.as_str()))
     }
 
     /// Every path that any table may ask, and no other may be asked of a target.

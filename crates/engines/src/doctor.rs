@@ -26,6 +26,9 @@ pub fn examine(table: &Table, account: &Account, server: &Server, place: &Wherea
     let holds = |condition: &Option<_>| {
         condition.as_ref().is_none_or(|when: &crate::table::condition::Condition| when.holds(|name| account.fact(name)) == Holds::Yes)
     };
+    if let Some(why) = &server.unreachable {
+        return vec![unreached(server, why)];
+    }
     let applying = table.needs.iter().filter(|need| holds(&need.applies));
     applying
         .map(|need| {
@@ -33,6 +36,24 @@ pub fn examine(table: &Table, account: &Account, server: &Server, place: &Wherea
             one(table, account, server, place, need, case)
         })
         .collect()
+}
+
+/// The one finding about a server that cannot be asked at all.
+pub fn unreached(server: &Server, why: &str) -> Finding {
+    let told = server.ranks.iter().flat_map(|rank| &rank.pools).find_map(|pool| pool.get(Signal::KV_USED).filter(|used| used.value.is_some()));
+    Finding {
+        id: "reach".to_owned(),
+        what: "an answer of the server itself".to_owned(),
+        state: FindingState::Broken,
+        optional: false,
+        evidence: why.to_owned(),
+        fix: Some(Fix { flag: None, place: "the way from here to the server: its port, its host flag, a firewall, its process".to_owned(), series: Vec::new() }),
+        price: String::new(),
+        meanwhile: match told.and_then(|used| used.source.as_deref()) {
+            Some(source) => format!("what {source} says of it"),
+            None => "nothing".to_owned(),
+        },
+    }
 }
 
 fn one(table: &Table, account: &Account, server: &Server, place: &Whereabouts, need: &Need, case: Option<&Case>) -> Finding {
@@ -116,7 +137,9 @@ fn case_evidence(account: &Account, case: &Case, outcome: Option<&SourceOutcome>
     if let Some(outcome) = outcome.filter(|outcome| **outcome != SourceOutcome::Answered) {
         parts.push(outcome.text().to_owned());
     }
-    if let Some(fact) = case.when.as_ref().and_then(|when| account.facts.get(when.fact())) {
+    if let Some(fact) = case.when.as_ref().and_then(|when| account.facts.get(when.fact()))
+        && !parts.contains(&fact.source)
+    {
         parts.push(format!("{} = {}", fact.source, fact.value));
     }
     parts.retain(|part| !part.is_empty());

@@ -43,7 +43,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
     let mut notes = account.notes.clone();
     let mut choices = Vec::new();
     let mut ranks = Vec::new();
-    if role != Role::Router && account.engine.is_some() {
+    if role != Role::Router {
         (ranks, choices) = ranks::build(account, now, subject.why);
         if ranks.iter().all(|rank| rank.pools.iter().all(|pool| pool.fresh(Signal::KV_USED).is_none())) {
             stand_in(&subject.seen_by, &mut ranks, &mut notes, now);
@@ -102,7 +102,13 @@ fn unreachable(account: &Account) -> Option<String> {
 fn settled(view: &View, now: Time) -> RouterView {
     let mut readings = view.readings.clone();
     for reading in readings.values_mut() {
-        complete::settle(reading, now);
+        if view.timed {
+            complete::settle(reading, now);
+        } else {
+            // The page is new, but the router may have heard the number any time since its last look at the worker.
+            reading.at = None;
+            reading.reason.get_or_insert_with(|| "the router does not say when it heard this".to_owned());
+        }
     }
     RouterView { worker: view.worker.clone(), role: None, healthy: None, dp: view.dp, readings }
 }

@@ -1,5 +1,6 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
+use model::number::{count, percent};
 use model::{Level, Pool, Rank, Role, Server, Signal, Verdict};
 
 struct Limit {
@@ -9,8 +10,10 @@ struct Limit {
 
 include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
 
+/// Below this a queue is not for want of cache, whatever else it is for.
+const HALF: f64 = 0.5;
 /// What a single look cannot tell.
-const ONE_LOOK: &str = "one look: retractions and progress over time are not judged";
+const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 
 /// Judges one server from one look.
 pub fn verdict(server: &Server) -> Verdict {
@@ -31,15 +34,15 @@ pub fn verdict(server: &Server) -> Verdict {
     } else {
         Level::Calm
     };
-    let mut reason = format!("{} {:.1} % in use", place(server, rank, pool), in_use * 100.0);
+    let mut reason = format!("{} {} in use", place(server, rank, pool), percent(in_use));
     if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
-        reason += &format!(", headroom {headroom:.0} {}", unit(pool));
+        reason += &format!(", headroom {} {}", count(headroom), unit(pool));
     }
     if waits {
         let requests = if waiting > 1.0 { "requests wait" } else { "request waits" };
         reason += &format!(", {waiting:.0} {requests}");
         if level == Level::Calm {
-            reason += &format!(": not for cache; {}", what_binds(server));
+            reason += &what_binds(server, in_use);
         }
     }
     let retracted: f64 = server.ranks.iter().filter_map(|rank| rank.fresh(Signal::REQ_RETRACTED_TOTAL)).sum();
@@ -102,11 +105,12 @@ fn router(server: &Server) -> String {
 }
 
 /// What holds requests back when it is not the cache.
-fn what_binds(server: &Server) -> String {
+fn what_binds(server: &Server, in_use: f64) -> String {
+    let not_cache = if in_use < HALF { ", not for want of cache" } else { "" };
     let sum = |signal| server.ranks.iter().filter_map(|rank| rank.fresh(signal)).sum::<f64>();
     let (running, most) = (sum(Signal::REQ_RUNNING), sum(Signal::REQ_MAX_RUNNING));
     if most > 0.0 && running >= most {
-        return format!("the request cap of {most:.0} is reached");
+        return format!("{not_cache}: the request cap of {most:.0} is reached");
     }
     let queues = [Signal::PD_BOOTSTRAP, Signal::PD_INFLIGHT, Signal::PD_PREALLOC, Signal::PD_TRANSFER, Signal::REQ_RETRACTED_QUEUE];
     let standing: Vec<String> = queues
@@ -114,5 +118,5 @@ fn what_binds(server: &Server) -> String {
         .filter(|signal| sum(*signal) > 0.0)
         .map(|signal| format!("{:.0} in {}", sum(signal), signal.row().title))
         .collect();
-    if standing.is_empty() { "the next batch may take them".to_owned() } else { standing.join(", ") }
+    if standing.is_empty() { String::new() } else { format!("{not_cache}: {}", standing.join(", ")) }
 }

@@ -82,6 +82,8 @@ pub struct Worker {
     pub role: Option<Role>,
     /// Whether the router sends it requests.
     pub healthy: Option<bool>,
+    /// The version that the router knows of it.
+    pub version: Option<String>,
 }
 
 /// What a router says about one rank of one worker.

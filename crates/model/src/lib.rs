@@ -6,6 +6,7 @@
 mod account;
 mod gap;
 mod note;
+pub mod number;
 mod observation;
 mod rank;
 mod reading;

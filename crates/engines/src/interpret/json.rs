@@ -66,7 +66,8 @@ fn read_workers(source: &Source, list: &WorkerList, root: &Value, account: &mut 
         let Some(url) = field(&list.url).and_then(Value::as_str) else { continue };
         let role = list.role.as_ref().and_then(field).and_then(Value::as_str).map(worker_role);
         let healthy = list.healthy.as_ref().and_then(field).and_then(Value::as_bool);
-        let worker = Worker { url: url.to_owned(), role, healthy };
+        let version = list.version.as_ref().and_then(field).and_then(Value::as_str).map(str::to_owned);
+        let worker = Worker { url: url.to_owned(), role, healthy, version };
         if !account.workers.contains(&worker) {
             account.workers.push(worker);
         }

@@ -81,9 +81,9 @@ fn infer(table: &Table, account: &mut Account) {
 const RELAYED: u16 = 1000;
 
 /// Understands a worker from the page on which its router passes on the workers' own pages: samples with `label` equal
-/// to `worker` are read by the worker's own table.
-pub fn interpret_relayed(table: &Table, observation: &Observation, label: &str, worker: &str) -> Account {
-    let mut account = Account { engine: Some(table.engine.name.clone()), ..Account::default() };
+/// to `worker` are read by the worker's own table, given what is `known` of it.
+pub fn interpret_relayed(table: &Table, observation: &Observation, label: &str, worker: &str, known: &model::Facts) -> Account {
+    let mut account = Account { engine: Some(table.engine.name.clone()), facts: known.clone(), ..Account::default() };
     account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     let page = table.sources.iter().find(|source| source.format == Format::Prometheus && source.worker.is_none());
     if let (Some(source), Ok(answer)) = (page, &observation.outcome)

@@ -127,6 +127,9 @@ pub struct WorkerList {
     /// Whether it gets requests.
     #[serde(default)]
     pub healthy: Option<String>,
+    /// Its version.
+    #[serde(default)]
+    pub version: Option<String>,
 }
 
 /// One field: a series (name without prefix) or a JSON path in the element, and the signal that it is.

@@ -67,7 +67,11 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         })
         .collect();
     let reached = servers.iter().any(|server| server.unreachable.is_none() && server.engine.is_some());
-    let code = if !gaps.is_empty() { 3 } else { u8::from(!reached) };
+    let code = match (reached, gaps.is_empty()) {
+        (false, _) => 1,
+        (true, false) => 3,
+        (true, true) => 0,
+    };
     let report = Report {
         schema: "plimsoll.doctor/1",
         taken_at: look.snapshot.taken_at,

@@ -36,8 +36,28 @@ pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys:
         looked.extend(done.into_iter().map(|(_, one)| one));
         wave = workers(&mut looked, first_new, keys);
     }
+    introduce(&mut looked);
     relay(eye, &mut looked).await;
     looked
+}
+
+/// What routers know of their workers stands in where the workers themselves could not say it.
+fn introduce(looked: &mut [Looked]) {
+    for index in 0..looked.len() {
+        let router = looked[index].candidate.clone();
+        for worker in looked[index].account.workers.clone() {
+            let same = looked.iter_mut().filter(|one| is_worker(&worker.url, &router, &one.candidate));
+            for one in same {
+                let source = format!("router {}", router.url());
+                if let Some(role) = worker.role {
+                    one.account.learn("role", role.name(), &source, 0);
+                }
+                if let Some(version) = &worker.version {
+                    one.account.learn("version", version, &source, 0);
+                }
+            }
+        }
+    }
 }
 
 /// The workers that the newly asked routers name and that were not asked yet.
@@ -109,7 +129,9 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
         }
         let Some((label, observation)) = ask::relay(eye, &looked[index]).await else { continue };
         for (place, worker) in blind {
-            let told = eye.tables.iter().map(|table| engines::interpret_relayed(table, &observation, &label, &worker)).find(|told| !told.sets.is_empty());
+            let known = looked[place].account.facts.clone();
+            let relayed = |table| engines::interpret_relayed(table, &observation, &label, &worker, &known);
+            let told = eye.tables.iter().map(relayed).find(|told| !told.sets.is_empty());
             let Some(told) = told else { continue };
             let account = &mut looked[place].account;
             account.engine = account.engine.take().or(told.engine);

@@ -2,7 +2,8 @@
 
 use model::{Reading, Signal, State};
 
-use super::number::{count, percent, seconds};
+use model::number::{count, percent};
+use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, Looked};

@@ -3,7 +3,7 @@
 use model::{Rank, Role, Server};
 
 use super::bar::bar;
-use super::number::percent;
+use model::number::percent;
 use super::paint::{level, paint, strong};
 
 /// Servers of one role shown in a column.

@@ -4,7 +4,8 @@ use model::{Level, Pool, Rank, RankId, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
-use super::number::{NOTHING, count, percent, precision, reading, seconds};
+use model::number::{count, percent};
+use super::number::{NOTHING, precision, reading, seconds};
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, clock_of};
@@ -65,7 +66,13 @@ fn answer(look: &Look) -> String {
             let figure = strong(&format!("{} in use", percent(in_use)));
             let headroom = reading(pool.get(Signal::KV_HEADROOM));
             let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
-            format!("KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens\n", server.role.name(), address(server))
+            let blind = look.snapshot.servers.iter().filter(|server| server.role != Role::Router && server.verdict.level == Level::Unknown).count();
+            let blind = match blind {
+                0 => String::new(),
+                1 => format!("; {}", strong("1 server is unknown")),
+                several => format!("; {}", strong(&format!("{several} servers are unknown"))),
+            };
+            format!("KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens{blind}\n", server.role.name(), address(server))
         }
         None if look.snapshot.servers.is_empty() => String::new(),
         None => format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN")),
@@ -223,8 +230,8 @@ fn router_line(view: &model::RouterView, width: usize) -> String {
     let in_use = view.readings.get(&Signal::KV_IN_USE);
     let says = match in_use.filter(|reading| reading.value.is_some()) {
         Some(known) => {
-            let age = known.age_s.map_or(String::new(), |age| format!(", {} old", seconds(age)));
-            format!("it sees {} in use{age}", reading(Some(known)))
+            let age = known.age_s.map_or("it does not say of when".to_owned(), |age| format!("{} old", seconds(age)));
+            format!("it sees {} in use, {age}", reading(Some(known)))
         }
         None => "it says nothing of its cache".to_owned(),
     };

@@ -20,8 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const THREADS: usize = 16;
 
 /// Runs reads and counts the threads that are still at it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Lookout {
+    patience: Duration,
     busy: Arc<AtomicUsize>,
 }
 
@@ -34,7 +35,18 @@ impl Drop for Busy {
     }
 }
 
+impl Default for Lookout {
+    fn default() -> Lookout {
+        Lookout::with(PATIENCE)
+    }
+}
+
 impl Lookout {
+    /// A lookout that waits this long for each read.
+    pub(super) fn with(patience: Duration) -> Lookout {
+        Lookout { patience, busy: Arc::default() }
+    }
+
     /// `look` at each of `paths`, in order.
     pub(super) async fn each<T: Send + 'static>(
         &self,
@@ -53,11 +65,11 @@ impl Lookout {
                 }
             };
             loop {
-                match timeout(PATIENCE, receive.recv()).await {
+                match timeout(self.patience, receive.recv()).await {
                     Ok(Some(result)) => results.push(result),
                     Ok(None) => break,
                     Err(_) => {
-                        let text = format!("the read did not return within {} s", PATIENCE.as_secs());
+                        let text = format!("the read did not return within {} s", self.patience.as_secs_f64());
                         results.push(Err(failed(&paths[results.len()], &text)));
                         break;
                     }

@@ -5,6 +5,8 @@
 
 mod host;
 mod lookout;
+#[cfg(test)]
+mod lookout_test;
 mod read;
 
 use std::ffi::OsString;

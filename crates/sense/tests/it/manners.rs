@@ -43,6 +43,23 @@ async fn the_request_is_plain() {
     assert!(!head.contains("authorization"), "{head}");
 }
 
+/// Over a network, bodies may come packed.
+#[tokio::test]
+async fn packing_is_asked_for_off_loopback() {
+    let ours = sense::process::addresses_of(&crate::proc_real::here(), std::process::id()).await.unwrap_or_default();
+    let Some(address) = ours.first() else {
+        eprintln!("skipped: no address here but loopback");
+        return;
+    };
+    let peer = Peer::on("0.0.0.0:0", |peer, mut stream, _| {
+        peer.head(&mut stream);
+        let _ = stream.write_all(ok("x").as_bytes());
+    });
+    let target: Target = format!("{address}:{}", peer.port).parse().unwrap();
+    get(&target, patient()).await.unwrap();
+    assert!(peer.heads.lock().unwrap()[0].contains("accept-encoding: gzip\r\n"));
+}
+
 #[tokio::test]
 async fn credentials_are_sent() {
     let peer = Peer::answers(|_| ok("x"));
@@ -128,7 +145,7 @@ async fn a_dropped_request_frees_the_lane() {
     let peer = Peer::on("127.0.0.1:0", |peer, mut stream, number| {
         while peer.head(&mut stream).is_some() {
             if number == 0 {
-                std::thread::sleep(Duration::from_secs(60));
+                std::thread::sleep(Duration::from_mins(1));
             }
             let _ = stream.write_all(ok("x").as_bytes());
         }

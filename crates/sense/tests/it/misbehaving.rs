@@ -128,7 +128,7 @@ async fn body_without_end() {
 async fn a_gibibyte_announced() {
     let peer = Peer::after_head(|stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
-        flood(stream, &[b'x'; 65536], 1 << 30);
+        flood(stream, &vec![b'x'; 65536], 1 << 30);
     });
     expect(&blind(&peer).await, BlindKind::TooLarge, "announced with 1073741824 bytes, more than 64 KiB");
 }

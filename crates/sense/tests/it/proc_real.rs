@@ -27,8 +27,8 @@ pub(crate) fn again_as_nobody(test: &str) {
         eprintln!("skipped {test}: no setpriv here");
         return;
     };
-    let text = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success() && text.contains("1 passed"), "as nobody: {text}");
+    let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success() && said.contains("1 passed"), "as nobody: {said}");
 }
 
 /// A child that ends with its test.

@@ -33,9 +33,12 @@ impl Tree {
     }
 
     /// A process with everything visible; `sockets` are inodes of its file descriptors, `net` its namespace.
-    fn process(&self, pid: u32, ppid: u32, cmdline: &str, sockets: &[u64], net: u64) {
+    fn process(&self, pid: u32, parent: u32, cmdline: &str, sockets: &[u64], net: u64) {
         self.file(&format!("{pid}/cmdline"), cmdline);
-        self.file(&format!("{pid}/stat"), format!("{pid} (x y) S {ppid} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5000 1 1"));
+        self.file(
+            &format!("{pid}/stat"),
+            format!("{pid} (x y) S {parent} 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5000 1 1"),
+        );
         self.file(&format!("{pid}/status"), "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n");
         self.file(&format!("{pid}/cgroup"), "0::/system.slice/engine.service\n");
         std::fs::create_dir_all(self.path(&format!("{pid}/fd"))).unwrap();
@@ -161,7 +164,7 @@ async fn what_rights_hide() {
     }
     let tree = Tree::new();
     let hide = |path: &str| {
-        std::fs::set_permissions(tree.path(path), std::os::unix::fs::PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(tree.path(path), std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
     };
     for pid in [10, 11, 12] {
         tree.process(pid, 1, "engine\0", &[100], 1);

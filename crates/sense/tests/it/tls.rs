@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use model::{Blind, BlindKind};
 use rcgen::{BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
-use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use sense::http::{Fingerprint, Identity};
 use sense::{Target, TlsOptions};
 use tempfile::TempDir;

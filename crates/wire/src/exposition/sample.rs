@@ -26,7 +26,7 @@ pub struct Sample<'a> {
 /// Reads one line that is neither blank nor a comment, and not indented. `name` is the length of the bare name at its
 /// beginning, which the caller had to find anyway.
 pub(super) fn read<'a>(line: Line<'a>, name: usize, limits: &Limits, dialect: Dialect) -> Result<Sample<'a>, Reason> {
-    let mut cursor = Cursor::new(std::str::from_utf8(line.bytes).map_err(|_| Reason::NotUtf8)?);
+    let mut cursor = Cursor::new(simdutf8::basic::from_utf8(line.bytes).map_err(|_| Reason::NotUtf8)?);
     let bare = cursor.take(name);
     if !matches!(cursor.peek(), None | Some(b' ' | b'\t' | b'{')) {
         return Err(Reason::Name);

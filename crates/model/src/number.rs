@@ -1,0 +1,36 @@
+//! Numbers as people read them: 65,536 and 2.58 M, 28.3 %.
+
+/// A count: 65,536, 2.58 M, 12.4 G.
+pub fn count(value: f64) -> String {
+    if value >= 1.0e9 {
+        format!("{:.2} G", value / 1.0e9)
+    } else if value >= 1.0e6 {
+        format!("{:.2} M", value / 1.0e6)
+    } else if value.fract() == 0.0 || value >= 1000.0 {
+        grouped(value.round() as u64)
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+/// A share as a percentage: 28.3 %; shares that would round to nothing or to all keep a sign that they are not.
+pub fn percent(ratio: f64) -> String {
+    let value = ratio * 100.0;
+    match value {
+        value if value > 0.0 && value < 0.05 => "<0.1 %".to_owned(),
+        value if value < 100.0 && value >= 99.95 => ">99.9 %".to_owned(),
+        value => format!("{value:.1} %"),
+    }
+}
+
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
