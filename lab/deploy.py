@@ -94,6 +94,10 @@ def environment(options):
     kept.update(
         HF_HUB_OFFLINE="1",
         MC_FORCE_TCP="1",
+        # KV in a fragmented pool goes over in pieces of a token; when they do not fit this queue,
+        # mooncake fails the transfer and SGLang takes the other server for dead, for up to 30 s
+        MC_TCP_MAX_PENDING_ADMISSIONS_PER_PEER="1000000",
+        MC_TCP_MAX_QUEUED_TRANSFERS_PER_PEER="1000000",
         MOONCAKE_PROTOCOL="tcp",
         OMP_NUM_THREADS="1",
         PYTHONUNBUFFERED="1",

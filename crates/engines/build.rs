@@ -1,5 +1,10 @@
 //! Reads and checks every folder of `engines/` and embeds the tables in a compact form.
-#![allow(dead_code, unreachable_pub, unused_imports, reason = "the modules are the library's own; the build uses a part of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "the modules are the library's own; the build uses a part of them"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +14,8 @@ mod table;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = Path::new("../../engines");
     println!("cargo::rerun-if-changed={}", root.display());
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     folders.retain(|folder| folder.is_dir());
     folders.sort();
     let mut tables = Vec::new();

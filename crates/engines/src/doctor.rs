@@ -24,7 +24,9 @@ pub struct Whereabouts {
 /// Examines one server. `account` is what it said, `server` the same after joining.
 pub fn examine(table: &Table, account: &Account, server: &Server, place: &Whereabouts) -> Vec<Finding> {
     let holds = |condition: &Option<_>| {
-        condition.as_ref().is_none_or(|when: &crate::table::condition::Condition| when.holds(|name| account.fact(name)) == Holds::Yes)
+        condition
+            .as_ref()
+            .is_none_or(|when: &crate::table::condition::Condition| when.holds(|name| account.fact(name)) == Holds::Yes)
     };
     if let Some(why) = &server.unreachable {
         return vec![unreached(server, why)];
@@ -40,14 +42,22 @@ pub fn examine(table: &Table, account: &Account, server: &Server, place: &Wherea
 
 /// The one finding about a server that cannot be asked at all.
 pub fn unreached(server: &Server, why: &str) -> Finding {
-    let told = server.ranks.iter().flat_map(|rank| &rank.pools).find_map(|pool| pool.get(Signal::KV_USED).filter(|used| used.value.is_some()));
+    let told = server
+        .ranks
+        .iter()
+        .flat_map(|rank| &rank.pools)
+        .find_map(|pool| pool.get(Signal::KV_USED).filter(|used| used.value.is_some()));
     Finding {
         id: "reach".to_owned(),
         what: "an answer of the server itself".to_owned(),
         state: FindingState::Broken,
         optional: false,
         evidence: why.to_owned(),
-        fix: Some(Fix { flag: None, place: "the way from here to the server: its port, its host flag, a firewall, its process".to_owned(), series: Vec::new() }),
+        fix: Some(Fix {
+            flag: None,
+            place: "the way from here to the server: its port, its host flag, a firewall, its process".to_owned(),
+            series: Vec::new(),
+        }),
         price: String::new(),
         meanwhile: match told.and_then(|used| used.source.as_deref()) {
             Some(source) => format!("what {source} says of it"),
@@ -56,7 +66,14 @@ pub fn unreached(server: &Server, why: &str) -> Finding {
     }
 }
 
-fn one(table: &Table, account: &Account, server: &Server, place: &Whereabouts, need: &Need, case: Option<&Case>) -> Finding {
+fn one(
+    table: &Table,
+    account: &Account,
+    server: &Server,
+    place: &Whereabouts,
+    need: &Need,
+    case: Option<&Case>,
+) -> Finding {
     let source = table.sources.iter().find(|source| source.id == need.source);
     let status = account.source(&need.source);
     let (state, evidence) = match (case, source) {
@@ -88,9 +105,12 @@ fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (Fi
         return count_ranks(account, server, need);
     }
     let Some(status) = account.source(&source.id) else {
-        let instead = account.sources.iter().find(|other| source.get == other.get || other.id.starts_with(source.id.as_str()));
+        let instead =
+            account.sources.iter().find(|other| source.get == other.get || other.id.starts_with(source.id.as_str()));
         return match instead {
-            Some(other) if other.outcome == SourceOutcome::Answered => (FindingState::Found, format!("GET {} answered", other.get)),
+            Some(other) if other.outcome == SourceOutcome::Answered => {
+                (FindingState::Found, format!("GET {} answered", other.get))
+            }
             _ => (FindingState::Broken, format!("{} was not asked: its port is not known from here", source.get)),
         };
     };
@@ -105,10 +125,14 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
     let told = |signal: Signal| {
         account.sets.iter().any(|set| set.source == source.id && set.readings.get(&signal).is_some_and(is_told))
             || account.values.iter().any(|value| value.signal == signal && is_told(&value.reading))
-            || account.views.iter().any(|view| view.source == source.id && view.readings.get(&signal).is_some_and(is_told))
+            || account
+                .views
+                .iter()
+                .any(|view| view.source == source.id && view.readings.get(&signal).is_some_and(is_told))
     };
     let rows = |signal: Signal| source.read.iter().filter(move |row| row.signal == signal && offered(row, account));
-    let missing: Vec<Signal> = need.signals.iter().copied().filter(|signal| !told(*signal) && rows(*signal).next().is_some()).collect();
+    let missing: Vec<Signal> =
+        need.signals.iter().copied().filter(|signal| !told(*signal) && rows(*signal).next().is_some()).collect();
     if missing.is_empty() {
         return (FindingState::Found, format!("GET {} tells it", source.get));
     }
@@ -193,7 +217,9 @@ fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
 fn mend(state: FindingState, need: &Need, account: &Account) -> String {
     match (state, account.source(&need.source).map(|status| &status.outcome)) {
         (FindingState::NotOffered, _) => "an upgrade: this version has no switch for it".to_owned(),
-        (_, Some(SourceOutcome::Denied(_))) => "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned(),
+        (_, Some(SourceOutcome::Denied(_))) => {
+            "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned()
+        }
         (_, Some(SourceOutcome::Unreachable(_))) => "the way to the server: see the evidence".to_owned(),
         _ if !need.ranks.is_empty() => "the nodes or ports of the ranks that are not seen".to_owned(),
         _ => "the server's log: it should be there in this version".to_owned(),
@@ -203,7 +229,13 @@ fn mend(state: FindingState, need: &Need, account: &Account) -> String {
 /// What a restart costs this very server, by what it says of itself.
 fn price(table: &Table, account: &Account, server: &Server) -> String {
     let mut parts = vec![table.engine.restart.clone()];
-    let sum = |signal| server.ranks.iter().filter_map(|rank| rank.fresh(signal)).fold(None, |sum: Option<f64>, value| Some(sum.unwrap_or(0.0) + value));
+    let sum = |signal| {
+        server
+            .ranks
+            .iter()
+            .filter_map(|rank| rank.fresh(signal))
+            .fold(None, |sum: Option<f64>, value| Some(sum.unwrap_or(0.0) + value))
+    };
     match (sum(Signal::REQ_RUNNING), sum(Signal::REQ_WAITING)) {
         (Some(running), Some(waiting)) => parts.push(format!("{running} running and {waiting} waiting now")),
         (Some(running), None) => parts.push(format!("{running} running now")),

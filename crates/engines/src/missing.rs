@@ -11,7 +11,8 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str) -> Stri
     let mut reasons: Vec<String> = Vec::new();
     let mut later: Option<&Version> = None;
     for source in &table.sources {
-        let rows = || source.read.iter().filter(|row| row.signal == signal && row.pool.as_deref().unwrap_or("") == pool);
+        let rows =
+            || source.read.iter().filter(|row| row.signal == signal && row.pool.as_deref().unwrap_or("") == pool);
         if let Some(since) = rows().filter_map(|row| row.since.as_ref()).find(|since| is_below(account, since)) {
             later = Some(since);
         }
@@ -37,7 +38,8 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str) -> Stri
 pub(crate) fn offered(row: &Read, account: &Account) -> bool {
     let version = account.fact("version").and_then(Version::parse);
     let within = version.is_none_or(|version| {
-        row.since.as_ref().is_none_or(|since| version >= *since) && row.until.as_ref().is_none_or(|until| version < *until)
+        row.since.as_ref().is_none_or(|since| version >= *since)
+            && row.until.as_ref().is_none_or(|until| version < *until)
     });
     within && row.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) != Holds::No)
 }

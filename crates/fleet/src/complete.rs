@@ -1,7 +1,7 @@
 //! From the winning set to the seven numbers of a pool: what follows from the others is derived, what nothing says is
 //! *not reported* with its reason.
 
-use model::{PoolSet, Pool, Reading, Readings, Scope, Signal, State, Time, Unit};
+use model::{Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 
 use crate::choose::Choice;
 use crate::sound;
@@ -65,11 +65,14 @@ fn faulty(set: &PoolSet, fault: &str) -> Readings {
 /// Adds what follows: used from a ratio, the missing third part, headroom, in use, occupied.
 fn derive(readings: &mut Readings) {
     let capacity = known(readings, Signal::KV_CAPACITY);
-    if let (Some(capacity), Some(ratio), None) = (&capacity, known(readings, Signal::KV_IN_USE), readings.get(&Signal::KV_USED)) {
+    if let (Some(capacity), Some(ratio), None) =
+        (&capacity, known(readings, Signal::KV_IN_USE), readings.get(&Signal::KV_USED))
+    {
         let whole = capacity.value.unwrap_or_default();
         let tokens = (ratio.value.unwrap_or_default() * whole).round();
         let precision = ratio.precision.map(|precision| (precision * whole).round());
-        let used = Reading::derived(tokens, Unit::Tokens, &[&ratio, capacity], &["in_use", "capacity"]).within(precision);
+        let used =
+            Reading::derived(tokens, Unit::Tokens, &[&ratio, capacity], &["in_use", "capacity"]).within(precision);
         readings.insert(Signal::KV_USED, used);
     }
     let used = known(readings, Signal::KV_USED);
@@ -94,7 +97,8 @@ fn derive(readings: &mut Readings) {
     let two = |value: f64, unit| Reading::derived(value, unit, &[&used, &capacity], &["used", "capacity"]);
     readings.insert(Signal::KV_HEADROOM, two(rest, Unit::Tokens).within(precision));
     let share = precision.map(|precision| precision / value(&capacity));
-    let said = readings.get(&Signal::KV_IN_USE).is_some_and(|ratio| ratio.value.is_some() && used.state != State::Reported);
+    let said =
+        readings.get(&Signal::KV_IN_USE).is_some_and(|ratio| ratio.value.is_some() && used.state != State::Reported);
     if !said {
         readings.insert(Signal::KV_IN_USE, two(value(&used) / value(&capacity), Unit::Ratio).within(share));
     }

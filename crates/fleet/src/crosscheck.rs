@@ -19,16 +19,24 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
             && theirs > 0.0
             && (ours - theirs).abs() > 0.5
         {
-            let text = format!("capacity of pool {}: {} says {ours}, {} says {theirs}", choice.pool, best.source, other.set.source);
+            let text = format!(
+                "capacity of pool {}: {} says {ours}, {} says {theirs}",
+                choice.pool, best.source, other.set.source
+            );
             notes.push(Note::new("capacity-disagrees", text));
         }
         let Some(said) = value(&other.set, Signal::KV_USED) else { continue };
-        let capacity = value(best, Signal::KV_CAPACITY).or_else(|| value(&other.set, Signal::KV_CAPACITY)).unwrap_or(used.max(said));
+        let capacity = value(best, Signal::KV_CAPACITY)
+            .or_else(|| value(&other.set, Signal::KV_CAPACITY))
+            .unwrap_or(used.max(said));
         let precision = other.precision.unwrap_or(0.0) + choice.contenders[0].precision.unwrap_or(0.0);
         let allowed = precision + if idle { 1.0 } else { BUSY_SHARE * capacity };
         if (used - said).abs() > allowed {
             let busy = if idle { "on an idle server" } else { "more than a busy pool moves between two looks" };
-            let text = format!("used of pool {}: {} says {used}, {} says {said}, {busy}", choice.pool, best.source, other.set.source);
+            let text = format!(
+                "used of pool {}: {} says {used}, {} says {said}, {busy}",
+                choice.pool, best.source, other.set.source
+            );
             notes.push(Note::new("sets-disagree", text));
         }
     }
@@ -44,7 +52,11 @@ pub(crate) fn router(router: &str, view: &RouterView, rank: &Rank) -> Option<Not
         return None;
     }
     let age = said.age_s.map_or_else(String::new, |age| format!(", {age:.1} s old"));
-    let text = format!("the router at {router} sees {:.1} % in use here{age}; the server itself says {:.1} %", theirs * 100.0, ours * 100.0);
+    let text = format!(
+        "the router at {router} sees {:.1} % in use here{age}; the server itself says {:.1} %",
+        theirs * 100.0,
+        ours * 100.0
+    );
     Some(Note::new("router-view-differs", text))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, FULL, DEVICE, Rank, RankId, Reading, Readings, Scope, Signal, Time};
+use model::{Account, DEVICE, FULL, Rank, RankId, Reading, Readings, Scope, Signal, Time};
 
 use crate::choose::{Choice, choose};
 use crate::complete;
@@ -34,11 +34,18 @@ pub(crate) fn build(account: &Account, now: Time, why: &dyn Fn(Signal, &str) -> 
 /// constants from every tensor-parallel process), unless nobody says more.
 fn ids(account: &Account) -> Vec<RankId> {
     let says_more = |set: &&model::PoolSet| {
-        [Signal::KV_USED, Signal::KV_IN_USE, Signal::KV_AVAILABLE].iter().any(|signal| set.readings.contains_key(signal))
+        [Signal::KV_USED, Signal::KV_IN_USE, Signal::KV_AVAILABLE]
+            .iter()
+            .any(|signal| set.readings.contains_key(signal))
     };
     let telling: BTreeSet<RankId> = account.sets.iter().filter(says_more).map(|set| set.rank).collect();
     let all: BTreeSet<RankId> = if telling.is_empty() {
-        let dps: BTreeSet<Option<u32>> = account.sets.iter().map(|set| set.rank.dp).chain(account.values.iter().map(|value| value.rank.dp)).collect();
+        let dps: BTreeSet<Option<u32>> = account
+            .sets
+            .iter()
+            .map(|set| set.rank.dp)
+            .chain(account.values.iter().map(|value| value.rank.dp))
+            .collect();
         dps.into_iter().map(|dp| RankId { dp, ..RankId::ZERO }).collect()
     } else {
         telling
@@ -75,9 +82,16 @@ fn home(rank: RankId, ids: &[RankId]) -> Option<RankId> {
 /// pool an engine makes alike, it is inferred.
 fn capacity(account: &Account, id: RankId, pool: &str, tier: &str, chosen: &str) -> Option<Reading> {
     let of = |set: &&model::PoolSet| set.pool == pool && set.tier == tier && set.source != chosen;
-    let get = |set: &model::PoolSet| set.readings.get(&Signal::KV_CAPACITY).filter(|reading| reading.value.is_some_and(|value| value > 0.0)).cloned();
+    let get = |set: &model::PoolSet| {
+        set.readings.get(&Signal::KV_CAPACITY).filter(|reading| reading.value.is_some_and(|value| value > 0.0)).cloned()
+    };
     let name = |set: &model::PoolSet| format!("capacity of {}", set.source);
-    let same = account.sets.iter().filter(of).filter(|set| set.rank == id || set.rank.dp == id.dp).find_map(|set| Some((get(set)?, name(set))));
+    let same = account
+        .sets
+        .iter()
+        .filter(of)
+        .filter(|set| set.rank == id || set.rank.dp == id.dp)
+        .find_map(|set| Some((get(set)?, name(set))));
     if let Some((reading, input)) = same {
         let value = reading.value?;
         return Some(Reading::derived(value, reading.unit, &[&reading], &[&input]).within(reading.precision));
@@ -89,7 +103,13 @@ fn capacity(account: &Account, id: RankId, pool: &str, tier: &str, chosen: &str)
 }
 
 /// The rank's own readings; the most trusted source of each that has a value wins, then one that explains why not.
-fn readings(account: &Account, id: RankId, ids: &[RankId], now: Time, why: &dyn Fn(Signal, &str) -> String) -> Readings {
+fn readings(
+    account: &Account,
+    id: RankId,
+    ids: &[RankId],
+    now: Time,
+    why: &dyn Fn(Signal, &str) -> String,
+) -> Readings {
     let mut readings = Readings::new();
     let mut trusts: BTreeMap<Signal, (bool, u16)> = BTreeMap::new();
     for value in account.values.iter().filter(|value| home(value.rank, ids) == Some(id)) {

@@ -1,8 +1,8 @@
 //! One server of the snapshot from its account and from what routers say about it.
 
 use model::{
-    Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal, SourceOutcome, Time,
-    Verdict, View,
+    Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal,
+    SourceOutcome, Time, Verdict, View,
 };
 
 use crate::choose::Choice;
@@ -132,10 +132,16 @@ fn merged(views: &[View], now: Time) -> Vec<RouterView> {
 /// A server that cannot be asked, or says nothing of its cache, is shown by what its router says of it, if the router
 /// says when it heard it.
 fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<Note>, now: Time) {
-    for (router, view) in seen_by.iter().filter(|(_, view)| view.timed && view.readings.contains_key(&Signal::KV_USED)) {
+    for (router, view) in seen_by.iter().filter(|(_, view)| view.timed && view.readings.contains_key(&Signal::KV_USED))
+    {
         let id = RankId { dp: view.dp.or(Some(0)), ..RankId::ZERO };
         let at = view.readings.values().find_map(|reading| reading.at).unwrap_or(now);
-        let pooled = |scope| view.readings.iter().filter(move |(signal, _)| signal.row().scope == scope).map(|(signal, reading)| (*signal, reading.clone()));
+        let pooled = |scope| {
+            view.readings
+                .iter()
+                .filter(move |(signal, _)| signal.row().scope == scope)
+                .map(|(signal, reading)| (*signal, reading.clone()))
+        };
         let set = model::PoolSet {
             source: view.source.clone(),
             trust: u16::MAX,
@@ -164,7 +170,10 @@ fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<N
                 rank.readings.insert(signal, reading);
             }
         }
-        notes.push(Note::new("told-by-router", format!("these numbers are the router's ({router}), not the server's own")));
+        notes.push(Note::new(
+            "told-by-router",
+            format!("these numbers are the router's ({router}), not the server's own"),
+        ));
     }
 }
 
@@ -179,7 +188,10 @@ fn ensure_full(rank: &mut Rank, unreachable: Option<&str>, why: &dyn Fn(Signal, 
         None => Reading::not_reported(signal.unit(), why(signal, pool)),
     };
     if !rank.pools.iter().any(|pool| pool.pool == FULL && pool.tier == DEVICE) {
-        let readings = Signal::all().filter(|signal| signal.row().scope == Scope::Pool).map(|signal| (signal, missing(signal, FULL))).collect();
+        let readings = Signal::all()
+            .filter(|signal| signal.row().scope == Scope::Pool)
+            .map(|signal| (signal, missing(signal, FULL)))
+            .collect();
         rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), readings });
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {

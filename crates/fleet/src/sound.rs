@@ -30,5 +30,6 @@ pub(crate) fn fault(readings: &Readings) -> Option<String> {
     let (used_value, ratio_value) = (used.value?, ratio.value?);
     let off = (used_value / capacity - ratio_value).abs();
     let allowed = ratio.precision.unwrap_or(0.0) + used.precision.unwrap_or(0.0) / capacity + 0.006;
-    (off > allowed).then(|| format!("used {used_value} of {capacity} does not fit its own ratio of {ratio_value}: of which pool?"))
+    (off > allowed)
+        .then(|| format!("used {used_value} of {capacity} does not fit its own ratio of {ratio_value}: of which pool?"))
 }

@@ -4,10 +4,16 @@ use model::{Fleet, Reading, Server, Signal, Unit};
 
 /// The fullest pool, and the capacity-weighted mean of the full pools. Copies (tensor and pipeline ranks) count once.
 pub fn totals(servers: &[Server]) -> Fleet {
-    let pools = || servers.iter().flat_map(|server| server.ranks.iter().flat_map(move |rank| rank.pools.iter().map(move |pool| (server, rank, pool))));
+    let pools = || {
+        servers.iter().flat_map(|server| {
+            server.ranks.iter().flat_map(move |rank| rank.pools.iter().map(move |pool| (server, rank, pool)))
+        })
+    };
     let fullest = pools()
         .filter(|(_, _, pool)| pool.tier == model::DEVICE)
-        .filter_map(|(server, _, pool)| Some((server, pool, pool.get(Signal::KV_IN_USE)?, pool.fresh(Signal::KV_IN_USE)?)))
+        .filter_map(|(server, _, pool)| {
+            Some((server, pool, pool.get(Signal::KV_IN_USE)?, pool.fresh(Signal::KV_IN_USE)?))
+        })
         .max_by(|a, b| a.3.total_cmp(&b.3));
     let in_use_max = match fullest {
         Some((server, pool, reading, value)) => {
@@ -27,7 +33,9 @@ pub fn totals(servers: &[Server]) -> Fleet {
         let mut seen = Vec::new();
         for rank in &server.ranks {
             let Some(pool) = rank.pools.first() else { continue };
-            let (Some(part), Some(whole)) = (pool.fresh(Signal::KV_USED), pool.fresh(Signal::KV_CAPACITY)) else { continue };
+            let (Some(part), Some(whole)) = (pool.fresh(Signal::KV_USED), pool.fresh(Signal::KV_CAPACITY)) else {
+                continue;
+            };
             if seen.contains(&rank.rank.dp) {
                 continue;
             }

@@ -64,8 +64,10 @@ pub fn order(servers: &mut [Server]) {
         Level::Unknown => 4,
         Level::Calm => 5,
     };
-    let fullest = |server: &Server| server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).fold(-1.0, f64::max);
-    servers.sort_by(|a, b| rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url)));
+    let fullest =
+        |server: &Server| server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).fold(-1.0, f64::max);
+    servers
+        .sort_by(|a, b| rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url)));
 }
 
 fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
@@ -86,7 +88,8 @@ fn unknown(server: &Server) -> String {
     if let Some(why) = &server.unreachable {
         return why.clone();
     }
-    let of_first = server.ranks.first().and_then(|rank| rank.pools.first()).and_then(|pool| pool.get(Signal::KV_IN_USE));
+    let of_first =
+        server.ranks.first().and_then(|rank| rank.pools.first()).and_then(|pool| pool.get(Signal::KV_IN_USE));
     match of_first {
         Some(reading) if reading.state == model::State::Stale => {
             let age = reading.age_s.unwrap_or_default();
@@ -112,7 +115,13 @@ fn what_binds(server: &Server, in_use: f64) -> String {
     if most > 0.0 && running >= most {
         return format!("{not_cache}: the request cap of {most:.0} is reached");
     }
-    let queues = [Signal::PD_BOOTSTRAP, Signal::PD_INFLIGHT, Signal::PD_PREALLOC, Signal::PD_TRANSFER, Signal::REQ_RETRACTED_QUEUE];
+    let queues = [
+        Signal::PD_BOOTSTRAP,
+        Signal::PD_INFLIGHT,
+        Signal::PD_PREALLOC,
+        Signal::PD_TRANSFER,
+        Signal::REQ_RETRACTED_QUEUE,
+    ];
     let standing: Vec<String> = queues
         .into_iter()
         .filter(|signal| sum(*signal) > 0.0)

@@ -85,7 +85,8 @@ impl Monitors {
         let program = argv.first()?.rsplit('/').next()?;
         let monitor = self.iter().find(|monitor| monitor.commands.iter().any(|command| command == program))?;
         let listen = value(argv, &monitor.listen);
-        let port = listen.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok()).unwrap_or(monitor.port);
+        let port =
+            listen.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok()).unwrap_or(monitor.port);
         let config = monitor.config.as_deref().and_then(|flag| value(argv, flag));
         Some(Running { monitor, port, config })
     }

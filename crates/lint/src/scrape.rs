@@ -19,7 +19,8 @@ pub struct ActiveTarget {
 /// The active targets in an answer of `/api/v1/targets`; an error says what the answer was instead.
 pub fn active_targets(body: &[u8]) -> Result<Vec<ActiveTarget>, String> {
     let root: Value = serde_json::from_slice(body).map_err(|error| format!("its answer is not JSON: {error}"))?;
-    let list = root.pointer("/data/activeTargets").and_then(Value::as_array).ok_or("its answer lists no active targets")?;
+    let list =
+        root.pointer("/data/activeTargets").and_then(Value::as_array).ok_or("its answer lists no active targets")?;
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok(list
         .iter()

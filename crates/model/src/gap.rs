@@ -100,7 +100,8 @@ impl Finding {
         if self.optional || !self.state.is_gap() {
             return None;
         }
-        let nothing = || Fix { flag: None, place: "nowhere: this version has no switch for it".to_owned(), series: Vec::new() };
+        let nothing =
+            || Fix { flag: None, place: "nowhere: this version has no switch for it".to_owned(), series: Vec::new() };
         Some(Gap {
             id: self.id.clone(),
             server: Some(server.to_owned()),

@@ -9,6 +9,8 @@ use crate::{Gap, Reading, Server, Time};
 pub struct Snapshot {
     /// Name and version of this shape.
     pub schema: &'static str,
+    /// Program and version that took it.
+    pub made_by: &'static str,
     /// When it was taken.
     pub taken_at: Time,
     /// Worst first.
@@ -34,8 +36,6 @@ pub struct Fleet {
 /// plimsoll's own health for this snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SelfReport {
-    /// plimsoll's version.
-    pub version: &'static str,
     /// Wall seconds from start to answer.
     pub took_s: f64,
     /// Wall seconds of the slowest target.

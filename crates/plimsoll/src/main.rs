@@ -11,6 +11,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use cli::{Cli, Command};
 
+/// Program and version, as JSON says who made it.
+pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+
 /// What a command prints and how it exits.
 pub(crate) struct Said {
     /// Standard output.

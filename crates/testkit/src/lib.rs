@@ -1,1 +1,7 @@
-//! testkit
+//! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
+
+mod program;
+mod replay;
+
+pub use program::{Output, plimsoll, schema_faults};
+pub use replay::{Answer, Replay};

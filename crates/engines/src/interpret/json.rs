@@ -87,13 +87,7 @@ struct Nest<'a> {
     element: &'a Value,
 }
 
-fn read_element(
-    trust: u16,
-    source: &Source,
-    observation: &Observation,
-    nest: Nest<'_>,
-    account: &mut Account,
-) -> bool {
+fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Nest<'_>, account: &mut Account) -> bool {
     let Nest { root, outer, element } = nest;
     let at = taken_at(source, observation, root, outer);
     let mut said = BTreeMap::new();
@@ -111,8 +105,9 @@ fn read_element(
             continue;
         }
         let Some(number) = path::first(root, element, &row.name).and_then(number) else { continue };
-        let reading =
-            value::reading(row, number, format!("{} {}", observation.url, row.name), at.time, |name| account.fact(name));
+        let reading = value::reading(row, number, format!("{} {}", observation.url, row.name), at.time, |name| {
+            account.fact(name)
+        });
         if source.worker.is_some() {
             view.entry(row.signal).or_insert(reading);
         } else if let Some(pool) = &row.pool {

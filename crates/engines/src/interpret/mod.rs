@@ -82,7 +82,13 @@ const RELAYED: u16 = 1000;
 
 /// Understands a worker from the page on which its router passes on the workers' own pages: samples with `label` equal
 /// to `worker` are read by the worker's own table, given what is `known` of it.
-pub fn interpret_relayed(table: &Table, observation: &Observation, label: &str, worker: &str, known: &model::Facts) -> Account {
+pub fn interpret_relayed(
+    table: &Table,
+    observation: &Observation,
+    label: &str,
+    worker: &str,
+    known: &model::Facts,
+) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: known.clone(), ..Account::default() };
     account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     let page = table.sources.iter().find(|source| source.format == Format::Prometheus && source.worker.is_none());
@@ -133,7 +139,8 @@ impl<'a> Body<'a> {
 /// that nobody has seen are read as far as they go.
 fn counts(read: &Read, account: &Account) -> bool {
     let within = account.fact("version").and_then(Version::parse).is_none_or(|version| {
-        read.since.as_ref().is_none_or(|since| version >= *since) && read.until.as_ref().is_none_or(|until| version < *until)
+        read.since.as_ref().is_none_or(|since| version >= *since)
+            && read.until.as_ref().is_none_or(|until| version < *until)
     });
     within && read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
 }

@@ -42,7 +42,8 @@ pub(crate) fn looks_wrong(body: &[u8]) -> Option<&'static str> {
 pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool {
     let mut found = false;
     let wanted = |name: &str| {
-        !found_name(table, name).is_empty() && (names.is_empty() || names.iter().any(|wanted| wanted == found_name(table, name)))
+        !found_name(table, name).is_empty()
+            && (names.is_empty() || names.iter().any(|wanted| wanted == found_name(table, name)))
     };
     exposition::scan(page, &Limits::default(), wanted, |_| found = true);
     found
@@ -51,11 +52,16 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
 /// The first value of a label on any of the engine's series.
 pub(super) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
     let mut found = None;
-    exposition::scan(page, &Limits::default(), |name| !found_name(table, name).is_empty(), |sample| {
-        if found.is_none() {
-            found = sample.labels.get(label).map(std::borrow::Cow::into_owned);
-        }
-    });
+    exposition::scan(
+        page,
+        &Limits::default(),
+        |name| !found_name(table, name).is_empty(),
+        |sample| {
+            if found.is_none() {
+                found = sample.labels.get(label).map(std::borrow::Cow::into_owned);
+            }
+        },
+    );
     found
 }
 
@@ -155,7 +161,10 @@ fn tell_pids_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Account)
     if !differ {
         let mut kept = BTreeSet::new();
         seen.retain(|sample| sample.pid.is_none() || kept.insert((sample.row, sample.place.clone())));
-        let text = format!("GET {}: {copied} series stand once per process with equal values; copies were dropped", source.get);
+        let text = format!(
+            "GET {}: {copied} series stand once per process with equal values; copies were dropped",
+            source.get
+        );
         account.notes.push(Note::new("pid-copies", text));
         return;
     }
@@ -205,8 +214,10 @@ fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &A
 fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlace, account: &mut Account) {
     let mut pools: BTreeMap<(RankId, String, String), Readings> = BTreeMap::new();
     for (place, rows) in by_place {
-        let said: BTreeMap<&str, u32> =
-            [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)].into_iter().filter_map(|(kind, n)| Some((kind, n?))).collect();
+        let said: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
+            .into_iter()
+            .filter_map(|(kind, n)| Some((kind, n?)))
+            .collect();
         let rank = ranks::rank(&said, account);
         let mut view = Readings::new();
         for (index, reading) in rows {
@@ -225,8 +236,11 @@ fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlac
         }
     }
     let moved = |readings: &Readings| readings.values().any(|reading| reading.value != Some(0.0));
-    let real: BTreeSet<(String, String)> =
-        pools.iter().filter(|(_, readings)| moved(readings)).map(|((_, pool, tier), _)| (pool.clone(), tier.clone())).collect();
+    let real: BTreeSet<(String, String)> = pools
+        .iter()
+        .filter(|(_, readings)| moved(readings))
+        .map(|((_, pool, tier), _)| (pool.clone(), tier.clone()))
+        .collect();
     for ((rank, pool, tier), readings) in pools {
         // Series of pools that the model does not have are on the page all the same, all of them zero.
         let plain = pool == model::FULL && tier == model::DEVICE;

@@ -27,7 +27,13 @@ pub fn from_arguments(table: &Table, arguments: &[String], source: &str) -> Fact
             }
             values.extend(inline.map(str::to_owned));
             let rest = arguments[index + 1..].iter().take_while(|next| !next.starts_with("--"));
-            let wanted = if inline.is_some() { 0 } else if knob.many { usize::MAX } else { 1 };
+            let wanted = if inline.is_some() {
+                0
+            } else if knob.many {
+                usize::MAX
+            } else {
+                1
+            };
             values.extend(rest.take(wanted).cloned());
         }
         if let Some(flag) = spelled {
@@ -44,7 +50,9 @@ pub fn from_arguments(table: &Table, arguments: &[String], source: &str) -> Fact
 /// Adds what a configuration file says, below what the command line says: engines read it so.
 pub fn from_config(table: &Table, facts: &mut Facts, settings: &[(String, String)], file: &str) {
     for knob in &table.knobs {
-        let named = |key: &str| knob.flags.iter().any(|flag| flag.trim_start_matches('-').replace('_', "-") == key.replace('_', "-"));
+        let named = |key: &str| {
+            knob.flags.iter().any(|flag| flag.trim_start_matches('-').replace('_', "-") == key.replace('_', "-"))
+        };
         let Some((key, value)) = settings.iter().rev().find(|(key, _)| named(key)) else { continue };
         let value = match (knob.switch, value.as_str()) {
             (true, "true") => "on",

@@ -55,7 +55,8 @@ fn fits(rule: &ProcessRule, command: &[String]) -> Option<Option<Vec<String>>> {
 fn is_python(name: &str) -> bool {
     let base = unwrap::base(name);
     ["python", "pypy"].iter().any(|python| {
-        base.strip_prefix(python).is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        base.strip_prefix(python)
+            .is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
     })
 }
 

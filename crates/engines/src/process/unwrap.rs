@@ -3,7 +3,10 @@
 /// Wrappers that run what follows them, with the options of theirs that take a value of their own.
 const WRAPPERS: &[(&str, &[&str])] = &[
     ("env", &["-u", "-C", "-S", "--unset", "--chdir"]),
-    ("numactl", &["-N", "-m", "-C", "-i", "-p", "--cpunodebind", "--membind", "--physcpubind", "--interleave", "--preferred"]),
+    (
+        "numactl",
+        &["-N", "-m", "-C", "-i", "-p", "--cpunodebind", "--membind", "--physcpubind", "--interleave", "--preferred"],
+    ),
     ("taskset", &["-p"]),
     ("nice", &["-n"]),
     ("ionice", &["-c", "-n", "-p"]),
@@ -72,7 +75,11 @@ fn unwrap(argv: &[String], depth: usize, found: &mut Vec<(usize, Vec<String>)>) 
         return;
     }
     if let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
-        let rest = after_options(&argv[1..], valued, name == "timeout" || name == "chrt" || name == "taskset" || name == "gosu" || name == "su-exec");
+        let rest = after_options(
+            &argv[1..],
+            valued,
+            name == "timeout" || name == "chrt" || name == "taskset" || name == "gosu" || name == "su-exec",
+        );
         unwrap(rest, depth + 1, found);
     }
 }
@@ -83,7 +90,8 @@ fn without_assignments(argv: &[String]) -> &[String] {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         })
     };
-    let start = argv.iter().position(|word| !is_assignment(word) && word != "exec" && word != "command").unwrap_or(argv.len());
+    let start =
+        argv.iter().position(|word| !is_assignment(word) && word != "exec" && word != "command").unwrap_or(argv.len());
     &argv[start..]
 }
 
@@ -108,7 +116,8 @@ fn after_options<'a>(argv: &'a [String], valued: &[&str], operand: bool) -> &'a 
 
 /// The text behind `-c`, `-lc`, `-ec`, …
 fn shell_script(arguments: &[String]) -> Option<&str> {
-    let flag = arguments.iter().position(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
+    let flag =
+        arguments.iter().position(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
     arguments.get(flag + 1).map(String::as_str)
 }
 

@@ -81,7 +81,9 @@ impl From<Condition> for String {
 
 impl Term {
     fn parse(text: &str) -> Result<Term, String> {
-        let versioned = |value: &str| Version::parse(value).ok_or_else(|| format!("{value:?} is not a version, in condition {text:?}"));
+        let versioned = |value: &str| {
+            Version::parse(value).ok_or_else(|| format!("{value:?} is not a version, in condition {text:?}"))
+        };
         let (fact, test) = if let Some((fact, value)) = text.split_once("!=") {
             (fact, Test::IsNot(value.trim().to_owned()))
         } else if let Some((fact, value)) = text.split_once(">=") {

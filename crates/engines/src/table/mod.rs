@@ -2,8 +2,8 @@
 //! reads and checks the files with these types and embeds the result, so that a wrong row fails the build and a run
 //! spends no time on TOML.
 
-pub mod condition;
 mod check;
+pub mod condition;
 mod doctor;
 mod knob;
 mod recognise;

@@ -14,6 +14,7 @@ use crate::{Said, look, show};
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) schema: &'static str,
+    pub(crate) made_by: &'static str,
     pub(crate) taken_at: Time,
     pub(crate) servers: Vec<Examined>,
     pub(crate) monitors: Vec<Watcher>,
@@ -74,6 +75,7 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
     };
     let report = Report {
         schema: "plimsoll.doctor/1",
+        made_by: crate::MADE_BY,
         taken_at: look.snapshot.taken_at,
         servers,
         monitors,

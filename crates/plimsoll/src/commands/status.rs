@@ -22,6 +22,8 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
 /// Whether anything says how full any pool is.
 pub(crate) fn has_figure(snapshot: &Snapshot) -> bool {
     let pools = snapshot.servers.iter().flat_map(|server| &server.ranks).flat_map(|rank| &rank.pools);
-    let mut figures = pools.flat_map(|pool| [Signal::KV_USED, Signal::KV_IN_USE].map(|signal| pool.get(signal).and_then(|reading| reading.value)));
+    let mut figures = pools.flat_map(|pool| {
+        [Signal::KV_USED, Signal::KV_IN_USE].map(|signal| pool.get(signal).and_then(|reading| reading.value))
+    });
     figures.any(|figure| figure.is_some())
 }

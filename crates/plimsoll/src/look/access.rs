@@ -114,7 +114,13 @@ impl Listed {
         let folder = file.parent().unwrap_or(Path::new("."));
         let beside = |path: Option<PathBuf>| path.map(|path| folder.join(path));
         Ok(Row {
-            credentials: credentials(beside(self.bearer_file), self.bearer_env, self.user, beside(self.password_file), self.password_env)?,
+            credentials: credentials(
+                beside(self.bearer_file),
+                self.bearer_env,
+                self.user,
+                beside(self.password_file),
+                self.password_env,
+            )?,
             tls: tls(beside(self.ca), self.pin.as_deref(), beside(self.cert), beside(self.key))?,
         })
     }

@@ -5,8 +5,8 @@ use engines::table::version::Version;
 use model::{Account, BlindKind, Note, Observation};
 use sense::Target;
 
-use super::candidate::{Candidate, Looked};
 use super::Eye;
+use super::candidate::{Candidate, Looked};
 
 /// A target that let this many requests pass without an answer is not asked further.
 const PATIENCE: usize = 2;
@@ -32,7 +32,10 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
         let mut recognised = None;
         for question in eye.tables.questions() {
             let observation = eye.place.get(&target, question).await;
-            recognised = eye.tables.recognise(&observation).map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()));
+            recognised = eye
+                .tables
+                .recognise(&observation)
+                .map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()));
             let hopeless = gives_up(&observation, &mut silent);
             observations.push(observation);
             if recognised.is_some() || hopeless {
@@ -63,13 +66,19 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
             let other = table.sources.iter().find(|source| source.id == *id);
-            other.is_some_and(|other| observations.iter().any(|seen| seen.get == other.get && status(seen) == Some(200)))
+            other
+                .is_some_and(|other| observations.iter().any(|seen| seen.get == other.get && status(seen) == Some(200)))
         };
         let outside = |version: &Version| {
-            source.since.as_ref().is_some_and(|since| version < since) || source.until.as_ref().is_some_and(|until| version >= until)
+            source.since.as_ref().is_some_and(|since| version < since)
+                || source.until.as_ref().is_some_and(|until| version >= until)
         };
         let asked = observations.iter().any(|seen| seen.get == source.get && seen.url.starts_with(&target.to_string()));
-        if asked || source.unless.iter().any(answered) || version.as_ref().is_some_and(outside) || hopeless.contains(&source.on.as_str()) {
+        if asked
+            || source.unless.iter().any(answered)
+            || version.as_ref().is_some_and(outside)
+            || hopeless.contains(&source.on.as_str())
+        {
             continue;
         }
         let observation = eye.place.get(target, &source.get).await;
@@ -91,7 +100,12 @@ fn gives_up(observation: &Observation, silent: &mut usize) -> bool {
         return false;
     };
     match blind.kind {
-        BlindKind::Name | BlindKind::Refused | BlindKind::NoRoute | BlindKind::Tls | BlindKind::Denied | BlindKind::Gone => true,
+        BlindKind::Name
+        | BlindKind::Refused
+        | BlindKind::NoRoute
+        | BlindKind::Tls
+        | BlindKind::Denied
+        | BlindKind::Gone => true,
         BlindKind::Deadline => {
             *silent += 1;
             *silent >= PATIENCE
@@ -109,7 +123,12 @@ fn unknown(observations: &[Observation]) -> Account {
     let mut account = Account::default();
     for observation in observations {
         let outcome = match &observation.outcome {
-            Ok(answer) => model::SourceOutcome::Empty(format!("GET {} answered {}{}", observation.get, answer.status, shape(&answer.body))),
+            Ok(answer) => model::SourceOutcome::Empty(format!(
+                "GET {} answered {}{}",
+                observation.get,
+                answer.status,
+                shape(&answer.body)
+            )),
             Err(blind) => model::SourceOutcome::Unreachable(blind.text.clone()),
         };
         account.sources.push(model::SourceStatus {
@@ -122,7 +141,10 @@ fn unknown(observations: &[Observation]) -> Account {
     }
     if observations.iter().any(|observation| observation.outcome.is_ok()) {
         let said: Vec<&str> = account.sources.iter().map(|status| status.outcome.text()).collect();
-        account.notes.push(Note::new("not-recognised", format!("it answers, but as no engine that is known here: {}", said.join("; "))));
+        account.notes.push(Note::new(
+            "not-recognised",
+            format!("it answers, but as no engine that is known here: {}", said.join("; ")),
+        ));
     }
     account
 }

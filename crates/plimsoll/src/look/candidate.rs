@@ -74,7 +74,8 @@ impl Candidate {
 
 /// Whether two targets are one place: loopback names are alike.
 pub(crate) fn same(one: &Target, other: &Target) -> bool {
-    let host = |target: &Target| if target.base.is_loopback() { "localhost".to_owned() } else { target.base.host.clone() };
+    let host =
+        |target: &Target| if target.base.is_loopback() { "localhost".to_owned() } else { target.base.host.clone() };
     one.base.port == other.base.port
         && one.base.prefix == other.base.prefix
         && one.namespace.is_some() == other.namespace.is_some()

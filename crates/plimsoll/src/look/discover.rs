@@ -5,14 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::Result;
+use engines::Whereabouts;
 use engines::process::{Recognised, from_arguments, from_config, recognise, settings};
 use engines::table::{PortRule, Table};
-use engines::Whereabouts;
 use model::{Facts, Note};
 use sense::{NetNs, Process, Target, processes};
 
-use super::candidate::Candidate;
 use super::Eye;
+use super::candidate::Candidate;
 
 /// What was found.
 pub(super) struct Found {
@@ -51,7 +51,9 @@ pub(super) async fn this_host(eye: &Eye) -> Result<Found> {
         }
     }
     if blind > 0 {
-        let text = format!("{blind} processes belong to other users: their sockets and namespaces are not visible without their rights or root");
+        let text = format!(
+            "{blind} processes belong to other users: their sockets and namespaces are not visible without their rights or root"
+        );
         notes.push(Note::new("denied", text));
     }
     Ok(Found { candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(), notes, denied: blind })
@@ -116,7 +118,12 @@ async fn candidate(eye: &Eye, table: &Table, process: &Process, recognised: &Rec
 
 /// Program and module, no values: an argument may be a secret.
 fn first_words(argv: &[String]) -> Option<String> {
-    let words: Vec<&str> = argv.iter().map(String::as_str).take(4).take_while(|word| !word.starts_with("--") && word.len() < 200).collect();
+    let words: Vec<&str> = argv
+        .iter()
+        .map(String::as_str)
+        .take(4)
+        .take_while(|word| !word.starts_with("--") && word.len() < 200)
+        .collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
@@ -129,7 +136,8 @@ async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Fac
     };
     match outcome {
         Ok(settings) => from_config(table, flags, &settings, &file),
-        Err(why) => notes.push(Note::new("config-unread", format!("--config {file}: {why}; flags in it are not known from here"))),
+        Err(why) => notes
+            .push(Note::new("config-unread", format!("--config {file}: {why}; flags in it are not known from here"))),
     }
 }
 
@@ -139,14 +147,18 @@ fn flagged(rule: &PortRule, flags: &Facts, process: &Process) -> Option<Target> 
     let port: u16 = said.or(rule.default)?;
     let listening = process.listening.iter().chain(&process.maybe_listening).find(|address| address.port() == port);
     let bound = rule.host.as_ref().and_then(|host| flags.get(host)).and_then(|fact| fact.value.parse::<IpAddr>().ok());
-    let address = listening.copied().unwrap_or_else(|| SocketAddr::new(bound.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
+    let address =
+        listening.copied().unwrap_or_else(|| SocketAddr::new(bound.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
     Some(target(address, process))
 }
 
 /// The target for an address on which the process listens: any address means loopback, inside its namespace.
 fn target(address: SocketAddr, process: &Process) -> Target {
     let ip = match address.ip() {
-        ip if ip.is_unspecified() && ip.is_ipv6() && process.listening.iter().all(|other| other.is_ipv6() || other.port() != address.port()) => {
+        ip if ip.is_unspecified()
+            && ip.is_ipv6()
+            && process.listening.iter().all(|other| other.is_ipv6() || other.port() != address.port()) =>
+        {
             // A socket on :: takes IPv4 as well, unless told otherwise; loopback of its own family is always right.
             "::1".parse().unwrap_or(ip)
         }
@@ -154,7 +166,8 @@ fn target(address: SocketAddr, process: &Process) -> Target {
         ip => ip,
     };
     let host = ip.to_string();
-    let base = sense::http::Base { scheme: sense::http::Scheme::Http, host, port: address.port(), prefix: String::new() };
+    let base =
+        sense::http::Base { scheme: sense::http::Scheme::Http, host, port: address.port(), prefix: String::new() };
     let mut target = Target::new(base);
     if process.same_netns_as_us == Some(false) && ip.is_loopback() {
         target.namespace = Some(NetNs(process.pid));

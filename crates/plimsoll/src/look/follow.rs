@@ -120,7 +120,11 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
             .enumerate()
             .filter(|(_, one)| !tells_used(one))
             .filter_map(|(place, one)| {
-                let worker = looked[index].account.workers.iter().find(|worker| is_worker(&worker.url, &looked[index].candidate, &one.candidate))?;
+                let worker = looked[index]
+                    .account
+                    .workers
+                    .iter()
+                    .find(|worker| is_worker(&worker.url, &looked[index].candidate, &one.candidate))?;
                 Some((place, worker.url.clone()))
             })
             .collect();
@@ -140,7 +144,10 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
             }
             account.sets.extend(told.sets);
             account.values.extend(told.values);
-            account.notes.push(Note::new("told-by-router", format!("read from {}, because the server itself did not say it", observation.url)));
+            account.notes.push(Note::new(
+                "told-by-router",
+                format!("read from {}, because the server itself did not say it", observation.url),
+            ));
         }
         looked[index].observations.push(observation);
     }

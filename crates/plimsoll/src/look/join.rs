@@ -45,11 +45,11 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
     let gaps: Vec<Gap> = servers.iter().flat_map(|server| server.gaps.iter().cloned()).collect();
     let snapshot = Snapshot {
         schema: "plimsoll.status/1",
+        made_by: crate::MADE_BY,
         taken_at: now,
         fleet: fleet::totals(&servers),
         gaps,
         own: SelfReport {
-            version: env!("CARGO_PKG_VERSION"),
             took_s: sense::clock::now().since(started),
             slowest_target_s: looked.iter().map(|one| one.took).fold(0.0, f64::max),
             requests: counts.requests,

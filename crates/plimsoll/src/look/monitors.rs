@@ -45,7 +45,12 @@ pub(crate) struct Scraped {
 const FRESH_S: f64 = 45.0;
 
 /// Finds and asks every monitor: those given, or those of this host.
-pub(crate) async fn watchers(eye: &Eye, given: &[Target], searched: bool, looked: &[Looked]) -> anyhow::Result<Vec<Watcher>> {
+pub(crate) async fn watchers(
+    eye: &Eye,
+    given: &[Target],
+    searched: bool,
+    looked: &[Looked],
+) -> anyhow::Result<Vec<Watcher>> {
     let mut watchers = Vec::new();
     if given.is_empty() && searched {
         let found = processes(&eye.place, |argv| lint::monitors().recognise(argv).is_some()).await?;
@@ -117,7 +122,9 @@ async fn watcher(
             Some(target) if !target.up => ScrapeGap::Down(target.error.clone()),
             Some(scraped) => match &monitor.query {
                 None => ScrapeGap::None,
-                Some(query) => stored(&eye.place.get_query(&target, query, &freshness_query(&series, &scraped.instance)).await),
+                Some(query) => {
+                    stored(&eye.place.get_query(&target, query, &freshness_query(&series, &scraped.instance)).await)
+                }
             },
         };
         watcher.servers.push(describe(one, &gap));
@@ -172,14 +179,15 @@ fn describe(one: &Looked, gap: &ScrapeGap) -> Scraped {
 
 /// The gaps that the watchers leave: servers that nobody scrapes.
 pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Gap> {
-
     let scrapers: Vec<&Watcher> = watchers.iter().filter(|watcher| watcher.kind == "scrapes").collect();
     let mut gaps = Vec::new();
     for one in looked {
         let Some((page, series)) = page(eye, one) else { continue };
         let url = one.candidate.url();
-        let seen: Vec<(&Watcher, &Scraped)> =
-            scrapers.iter().filter_map(|watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?))).collect();
+        let seen: Vec<(&Watcher, &Scraped)> = scrapers
+            .iter()
+            .filter_map(|watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?)))
+            .collect();
         if seen.iter().any(|(_, scraped)| scraped.state == "fresh") {
             continue;
         }
@@ -191,7 +199,10 @@ pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Ga
                 format!("{} at {}: {}", watcher.title, watcher.url, scraped.detail),
                 watcher.config.clone().unwrap_or_else(|| format!("the configuration of {}", watcher.title)),
             ),
-            None => ("no Prometheus, VictoriaMetrics or vmagent was found".to_owned(), "a Prometheus, VictoriaMetrics or vmagent to be set up".to_owned()),
+            None => (
+                "no Prometheus, VictoriaMetrics or vmagent was found".to_owned(),
+                "a Prometheus, VictoriaMetrics or vmagent to be set up".to_owned(),
+            ),
         };
         let only_missing = best.is_none_or(|(_, scraped)| scraped.state == "not_scraped");
         gaps.push(Gap {
@@ -200,7 +211,11 @@ pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Ga
             what: "nobody keeps the history of this server's cache".to_owned(),
             evidence,
             fix: model::Fix { flag: only_missing.then(|| job.join("\n")), place, series },
-            price: if only_missing { "a reload of the scraper; the server is not touched".to_owned() } else { String::new() },
+            price: if only_missing {
+                "a reload of the scraper; the server is not touched".to_owned()
+            } else {
+                String::new()
+            },
             meanwhile: "plimsoll shows the moment".to_owned(),
         });
     }

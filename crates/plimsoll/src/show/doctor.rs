@@ -30,7 +30,8 @@ pub(crate) fn doctor(report: &Report, asked: bool) -> String {
 
 fn summary(report: &Report) -> String {
     if report.servers.is_empty() {
-        return "No LLM server or router was found on this host. Give its address: plimsoll doctor http://HOST:PORT\n".to_owned();
+        return "No LLM server or router was found on this host. Give its address: plimsoll doctor http://HOST:PORT\n"
+            .to_owned();
     }
     match report.gaps.len() {
         0 => format!("{} servers, {}\n", report.servers.len(), strong("no gaps")),
@@ -40,10 +41,16 @@ fn summary(report: &Report) -> String {
 
 fn one(server: &Examined, width: usize) -> String {
     let mut facts: Vec<String> = Vec::new();
-    facts.extend(server.engine.as_ref().map(|engine| format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version"))));
+    facts.extend(
+        server
+            .engine
+            .as_ref()
+            .map(|engine| format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version"))),
+    );
     facts.extend(server.unit.clone());
     facts.extend(server.pid.map(|pid| format!("pid {pid}")));
-    let mut out = format!("{} {}\n", strong(&format!("{} {}", server.role.name(), server.url)), faint(&facts.join(" · ")));
+    let mut out =
+        format!("{} {}\n", strong(&format!("{} {}", server.role.name(), server.url)), faint(&facts.join(" · ")));
     if let Some(why) = &server.unreachable {
         out += &hang(&label("not reached"), INDENT, why, width);
         return out;
@@ -132,7 +139,8 @@ fn one_monitor(watcher: &Watcher, width: usize) -> String {
 
 fn host_gap(gap: &Gap, width: usize) -> String {
     let state = paint(level(model::Level::Strained), "✗");
-    let mut out = hang(&format!("  {state} "), 4, &format!("{}: {}", gap.server.as_deref().unwrap_or("host"), gap.what), width);
+    let mut out =
+        hang(&format!("  {state} "), 4, &format!("{}: {}", gap.server.as_deref().unwrap_or("host"), gap.what), width);
     out += &hang(&label("seen"), INDENT, &gap.evidence, width);
     if let Some(flag) = &gap.fix.flag {
         out += &hang(&label("to"), INDENT, &gap.fix.place, width);

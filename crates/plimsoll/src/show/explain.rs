@@ -2,18 +2,19 @@
 
 use model::{Reading, Signal, State};
 
-use model::number::{count, percent};
 use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, Looked};
+use model::number::{count, percent};
 
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
     let width = columns();
     let mut out = String::new();
     if look.snapshot.servers.is_empty() {
-        return "No LLM server or router was found on this host. Give its address: plimsoll explain http://HOST:PORT\n".to_owned();
+        return "No LLM server or router was found on this host. Give its address: plimsoll explain http://HOST:PORT\n"
+            .to_owned();
     }
     for (server, one) in look.snapshot.servers.iter().zip(&look.looked) {
         out += &strong(&format!("{} {}\n", server.role.name(), server.url));
@@ -21,7 +22,11 @@ pub(crate) fn explain(look: &Look) -> String {
         for rank in &server.ranks {
             for pool in &rank.pools {
                 out += &format!("  pool {} on {}{}\n", pool.pool, pool.tier, rank_words(server.ranks.len(), rank.rank));
-                for choice in one.choices.iter().filter(|choice| choice.rank == rank.rank && choice.pool == pool.pool && choice.tier == pool.tier) {
+                for choice in one
+                    .choices
+                    .iter()
+                    .filter(|choice| choice.rank == rank.rank && choice.pool == pool.pool && choice.tier == pool.tier)
+                {
                     out += &contenders(choice, width);
                 }
                 out += &readings(pool.readings.iter(), width);
@@ -40,7 +45,11 @@ pub(crate) fn explain(look: &Look) -> String {
 
 fn rank_words(ranks: usize, rank: model::RankId) -> String {
     let number = |kind: &str, index: Option<u32>| index.map_or(format!("{kind} ?"), |index| format!("{kind} {index}"));
-    if ranks > 1 { format!(", {} {} {}", number("dp", rank.dp), number("tp", rank.tp), number("pp", rank.pp)) } else { String::new() }
+    if ranks > 1 {
+        format!(", {} {} {}", number("dp", rank.dp), number("tp", rank.tp), number("pp", rank.pp))
+    } else {
+        String::new()
+    }
 }
 
 fn sources(one: &Looked) -> String {
@@ -58,14 +67,25 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
             .set
             .readings
             .iter()
-            .map(|(signal, reading)| format!("{} {}", signal.row().title, reading.value.map_or("–".to_owned(), |value| value_words(*signal, value))))
+            .map(|(signal, reading)| {
+                format!(
+                    "{} {}",
+                    signal.row().title,
+                    reading.value.map_or("–".to_owned(), |value| value_words(*signal, value))
+                )
+            })
             .collect();
         let age = seconds(contender.age_s);
         let fate = match &contender.lost {
             None => "taken: the most precise fresh set that says how much is used".to_owned(),
             Some(why) => format!("not taken: {why}"),
         };
-        out += &hang("    set   ", 10, &format!("{} ({age} old): {}; {fate}", contender.set.source, numbers.join(", ")), width);
+        out += &hang(
+            "    set   ",
+            10,
+            &format!("{} ({age} old): {}; {fate}", contender.set.source, numbers.join(", ")),
+            width,
+        );
     }
     out
 }

@@ -3,8 +3,8 @@
 use model::{Rank, Role, Server};
 
 use super::bar::bar;
-use model::number::percent;
 use super::paint::{level, paint, strong};
+use model::number::percent;
 
 /// Servers of one role shown in a column.
 const MOST: usize = 6;
@@ -49,7 +49,8 @@ struct Cell {
 
 impl Cell {
     fn plain(text: String, room: usize) -> Cell {
-        let text: String = if text.chars().count() > room { text.chars().take(room - 1).chain(['…']).collect() } else { text };
+        let text: String =
+            if text.chars().count() > room { text.chars().take(room - 1).chain(['…']).collect() } else { text };
         Cell { length: text.chars().count(), painted: text }
     }
 
@@ -59,7 +60,11 @@ impl Cell {
 }
 
 fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
-    let title = if servers.len() > 1 { format!("{} × {}", role.name().to_uppercase(), servers.len()) } else { role.name().to_uppercase() };
+    let title = if servers.len() > 1 {
+        format!("{} × {}", role.name().to_uppercase(), servers.len())
+    } else {
+        role.name().to_uppercase()
+    };
     let mut cells = vec![Cell::plain(title, room).styled(strong)];
     for server in servers.iter().take(MOST) {
         cells.push(Cell::plain(address(server), room));
@@ -69,7 +74,9 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
         }
         let fullest = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
         cells.push(match fullest {
-            Some((pool, in_use)) => Cell::plain(format!("{} {} in use", bar(pool, room.saturating_sub(17).min(16)), percent(in_use)), room),
+            Some((pool, in_use)) => {
+                Cell::plain(format!("{} {} in use", bar(pool, room.saturating_sub(17).min(16)), percent(in_use)), room)
+            }
             None => Cell::plain("?? in use unknown".to_owned(), room),
         });
         let style = level(server.verdict.level);
@@ -91,7 +98,8 @@ pub(crate) fn workers(server: &Server) -> String {
     if server.unreachable.is_some() {
         return "not reached".to_owned();
     }
-    let mut names: Vec<(&str, Option<bool>)> = server.router_view.iter().map(|view| (view.worker.as_str(), view.healthy)).collect();
+    let mut names: Vec<(&str, Option<bool>)> =
+        server.router_view.iter().map(|view| (view.worker.as_str(), view.healthy)).collect();
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     let sick = names.iter().filter(|(_, healthy)| *healthy == Some(false)).count();

@@ -4,11 +4,11 @@ use model::{Level, Pool, Rank, RankId, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
-use model::number::{count, percent};
 use super::number::{NOTHING, precision, reading, seconds};
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, clock_of};
+use model::number::{count, percent};
 
 /// Columns before a line's text.
 const INDENT: usize = 11;
@@ -48,7 +48,10 @@ pub(crate) fn status(look: &Look) -> String {
         seconds(own.slowest_target_s)
     ));
     if !snapshot.gaps.is_empty() {
-        out += &faint(&format!("{} gaps: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n", snapshot.gaps.len()));
+        out += &faint(&format!(
+            "{} gaps: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n",
+            snapshot.gaps.len()
+        ));
     }
     out
 }
@@ -66,13 +69,22 @@ fn answer(look: &Look) -> String {
             let figure = strong(&format!("{} in use", percent(in_use)));
             let headroom = reading(pool.get(Signal::KV_HEADROOM));
             let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
-            let blind = look.snapshot.servers.iter().filter(|server| server.role != Role::Router && server.verdict.level == Level::Unknown).count();
+            let blind = look
+                .snapshot
+                .servers
+                .iter()
+                .filter(|server| server.role != Role::Router && server.verdict.level == Level::Unknown)
+                .count();
             let blind = match blind {
                 0 => String::new(),
                 1 => format!("; {}", strong("1 server is unknown")),
                 several => format!("; {}", strong(&format!("{several} servers are unknown"))),
             };
-            format!("KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens{blind}\n", server.role.name(), address(server))
+            format!(
+                "KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens{blind}\n",
+                server.role.name(),
+                address(server)
+            )
         }
         None if look.snapshot.servers.is_empty() => String::new(),
         None => format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN")),
@@ -94,7 +106,11 @@ fn nothing_found(look: &Look, width: usize) -> String {
 
 fn one(server: &Server, width: usize) -> String {
     let verdict = &server.verdict;
-    let word = if server.role == Role::Router { "router".to_owned() } else { paint(level(verdict.level), &verdict.level.name().to_uppercase()) };
+    let word = if server.role == Role::Router {
+        "router".to_owned()
+    } else {
+        paint(level(verdict.level), &verdict.level.name().to_uppercase())
+    };
     let shown = if server.role == Role::Router { 6 } else { verdict.level.name().len() };
     let mut facts: Vec<String> = Vec::new();
     if let Some(engine) = &server.engine {
@@ -104,7 +120,12 @@ fn one(server: &Server, width: usize) -> String {
     facts.extend(server.unit.clone());
     facts.extend(server.pid.map(|pid| format!("pid {pid}")));
     let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
-    let mut out = format!("{word}{}{} {}\n", " ".repeat(INDENT.saturating_sub(shown)), strong(&format!("{role}{}", address(server))), faint(&facts.join(" · ")));
+    let mut out = format!(
+        "{word}{}{} {}\n",
+        " ".repeat(INDENT.saturating_sub(shown)),
+        strong(&format!("{role}{}", address(server))),
+        faint(&facts.join(" · "))
+    );
 
     if server.role == Role::Router {
         let said = if server.unreachable.is_some() { verdict.reason.clone() } else { workers(server) };
@@ -126,7 +147,12 @@ fn one(server: &Server, width: usize) -> String {
             out += &requests(rank, width);
         }
         if ranks.len() > MOST_RANKS {
-            out += &hang(&label(""), INDENT, &format!("and {} ranks less full than these", ranks.len() - MOST_RANKS), width);
+            out += &hang(
+                &label(""),
+                INDENT,
+                &format!("and {} ranks less full than these", ranks.len() - MOST_RANKS),
+                width,
+            );
         }
         out += &hang(&label("why"), INDENT, &verdict.reason, width);
     }
@@ -167,7 +193,8 @@ fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
     let headroom = reading(get(Signal::KV_HEADROOM));
     let mut out = format!("{head}{}{occupied}  headroom {headroom} of {capacity} {unit}\n", precision(known));
     let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE];
-    let parts: Vec<String> = parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
+    let parts: Vec<String> =
+        parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
     let from = used.map(told_by).unwrap_or_default();
     out += &hang(&" ".repeat(INDENT), INDENT, &format!("{}{off}  {from}", parts.join("  ")), width);
     out
@@ -176,7 +203,8 @@ fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
 /// Which path said it and how long ago.
 fn told_by(reading: &Reading) -> String {
     let path = reading.source.as_deref().map(|source| source.split_once("://").map_or(source, |(_, rest)| rest));
-    let path = path.and_then(|rest| rest.find('/').map(|at| &rest[at..])).map(|path| path.split(' ').next().unwrap_or(path));
+    let path =
+        path.and_then(|rest| rest.find('/').map(|at| &rest[at..])).map(|path| path.split(' ').next().unwrap_or(path));
     match (path, reading.age_s) {
         (Some(path), Some(age)) => format!("by {path}, {} ago", seconds(age)),
         (Some(path), None) => format!("by {path}"),
@@ -193,14 +221,22 @@ fn unknown(name: &str, pool: &Pool, width: usize) -> String {
     };
     let capacity = pool.get(Signal::KV_CAPACITY).and_then(|reading| reading.value);
     let capacity = capacity.map_or(String::new(), |capacity| format!(", capacity {} tokens", count(capacity)));
-    let used = pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
+    let used =
+        pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
     let used = used.map_or(String::new(), |why| format!(": {why}"));
-    hang(&format!("  {name:<9}"), INDENT, &format!("{} in use {NOTHING} ({state}){used}{capacity}", "?".repeat(BAR)), width)
+    hang(
+        &format!("  {name:<9}"),
+        INDENT,
+        &format!("{} in use {NOTHING} ({state}){used}{capacity}", "?".repeat(BAR)),
+        width,
+    )
 }
 
 fn requests(rank: &Rank, width: usize) -> String {
     let shown = |signal: Signal| match rank.readings.get(&signal) {
-        Some(known) if known.value.is_some() || signal.row().always => Some(format!("{} {}", signal.row().title, reading(Some(known)))),
+        Some(known) if known.value.is_some() || signal.row().always => {
+            Some(format!("{} {}", signal.row().title, reading(Some(known))))
+        }
         _ => None,
     };
     let signals = [

@@ -4,12 +4,12 @@
 //! returns on such a host. Here it costs its own entry and one thread; the others are still read.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Blind, BlindKind};
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::aside;
@@ -56,58 +56,88 @@ impl Lookout {
         let paths: Arc<[PathBuf]> = paths.into();
         let mut results = Vec::with_capacity(paths.len());
         while results.len() < paths.len() {
-            let next = results.len();
-            let mut receive = match self.watch(Arc::clone(&paths), next, look.clone()) {
-                Ok(receive) => receive,
-                Err(text) => {
-                    results.push(Err(failed(&paths[next], &text)));
-                    continue;
-                }
+            let why = match self.watch(Arc::clone(&paths), results.len(), look.clone()) {
+                Ok((watch, done)) => self.wait(&watch, done, &mut results).await,
+                Err(text) => text,
             };
-            loop {
-                match timeout(self.patience, receive.recv()).await {
-                    Ok(Some(result)) => results.push(result),
-                    Ok(None) => break,
-                    Err(_) => {
-                        let text = format!("the read did not return within {} s", self.patience.as_secs_f64());
-                        results.push(Err(failed(&paths[results.len()], &text)));
-                        break;
-                    }
-                }
-            }
-            if results.len() == next {
-                results.push(Err(failed(&paths[next], "the reading thread ended")));
+            if let Some(path) = paths.get(results.len()) {
+                results.push(Err(Blind::new(BlindKind::Deadline, format!("{}: {why}", path.display()))));
             }
         }
         results
     }
 
-    /// Starts a thread that looks at `paths` from `next` on.
+    /// Starts a thread that looks at `paths` from `next` on; the second part resolves when it ends.
     fn watch<T: Send + 'static>(
         &self,
         paths: Arc<[PathBuf]>,
         next: usize,
         look: impl Fn(&Path) -> Result<T, Blind> + Send + 'static,
-    ) -> Result<mpsc::UnboundedReceiver<Result<T, Blind>>, String> {
+    ) -> Result<(Watch<T>, oneshot::Receiver<()>), String> {
         let others = self.busy.fetch_add(1, Ordering::Relaxed);
         let busy = Busy(Arc::clone(&self.busy));
         if others >= THREADS {
             return Err(format!("{others} earlier reads have not returned yet"));
         }
-        let (send, receive) = mpsc::unbounded_channel();
+        let (send, done) = oneshot::channel();
+        let shared = Arc::new(Shared { results: Mutex::default(), given_up: AtomicBool::new(false) });
+        let own = Arc::clone(&shared);
         aside::start(move || {
-            let _busy = busy;
+            let _ended = (busy, send);
             for path in &paths[next..] {
-                if send.send(look(path)).is_err() {
+                let result = look(path);
+                if own.given_up.load(Ordering::Relaxed) {
                     break;
                 }
+                own.lock().push(result);
             }
         })
         .map_err(|error| format!("no helper thread: {error}"))?;
-        Ok(receive)
+        Ok((Watch(shared), done))
+    }
+
+    /// Waits until the thread ends or stands still, and takes what it has; says why it does not have more.
+    async fn wait<T>(
+        &self,
+        watch: &Watch<T>,
+        mut done: oneshot::Receiver<()>,
+        results: &mut Vec<Result<T, Blind>>,
+    ) -> String {
+        // the thread does not wake us for each of a thousand files: we look after it now and then
+        let mut known = 0;
+        loop {
+            let ended = timeout(self.patience, &mut done).await.is_ok();
+            let mut found = watch.0.lock();
+            if ended || found.len() == known {
+                watch.0.given_up.store(true, Ordering::Relaxed);
+                results.append(&mut found);
+                if ended {
+                    return "the reading thread ended".to_string();
+                }
+                return format!("the read did not return within {} s", self.patience.as_secs_f64());
+            }
+            known = found.len();
+        }
     }
 }
 
-fn failed(path: &Path, text: &str) -> Blind {
-    Blind::new(BlindKind::Deadline, format!("{}: {text}", path.display()))
+/// What a thread and its waiter share.
+struct Shared<T> {
+    results: Mutex<Vec<Result<T, Blind>>>,
+    given_up: AtomicBool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Result<T, Blind>>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The waiter's side; when it goes, the thread stops after its present read.
+struct Watch<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Watch<T> {
+    fn drop(&mut self) {
+        self.0.given_up.store(true, Ordering::Relaxed);
+    }
 }

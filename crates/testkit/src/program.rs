@@ -1,0 +1,57 @@
+//! Running the real binary.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a run of the binary gave.
+#[derive(Debug)]
+pub struct Output {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub text: String,
+    /// Standard error.
+    pub errors: String,
+}
+
+impl Output {
+    /// Standard output as JSON.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+    }
+}
+
+/// Runs `program` (a test's `CARGO_BIN_EXE_plimsoll`) with arguments; the environment holds nothing of ours.
+///
+/// # Panics
+/// When it cannot be started.
+pub fn plimsoll(program: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(program)
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap_or_else(|error| panic!("{program} does not start: {error}"));
+    Output {
+        code: output.status.code().unwrap_or(-1),
+        text: String::from_utf8_lossy(&output.stdout).into_owned(),
+        errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Where `value` breaks the schema that its own `schema` field names; empty when it holds.
+///
+/// # Panics
+/// When there is no such schema file, or it is no schema.
+pub fn schema_faults(value: &Value) -> Vec<String> {
+    let name = value["schema"].as_str().expect("a schema field").replace('/', "-");
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.schema.json"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let schema = serde_json::from_str(&text).expect("a JSON schema");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}

@@ -1,0 +1,154 @@
+//! A fake server: recorded answers by path, on a free loopback port. It counts what it is asked, so that tests can hold
+//! plimsoll to its manners.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// One recorded answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Content type.
+    pub content_type: String,
+    /// Body.
+    pub body: Vec<u8>,
+}
+
+/// A server that replays answers until it is dropped.
+pub struct Replay {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    answers: Mutex<BTreeMap<String, Answer>>,
+    asked: Mutex<Vec<String>>,
+    headers: Mutex<Vec<String>>,
+    open: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Answer {
+    /// A 200 with Prometheus text.
+    pub fn page(body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status: 200, content_type: "text/plain; version=0.0.4; charset=utf-8".to_owned(), body: body.into() }
+    }
+
+    /// A 200 with JSON.
+    pub fn json(body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status: 200, content_type: "application/json".to_owned(), body: body.into() }
+    }
+
+    /// The same with another status.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Answer {
+        self.status = status;
+        self
+    }
+}
+
+impl Replay {
+    /// Starts a server that answers 404 to everything that is not set.
+    ///
+    /// # Panics
+    /// When no port can be had.
+    pub fn start() -> Replay {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("a bound socket").port();
+        let shared = Arc::new(Shared::default());
+        let inner = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&inner);
+                std::thread::spawn(move || serve(&stream, &shared));
+            }
+        });
+        Replay { port, shared }
+    }
+
+    /// Sets the answer to a path.
+    #[must_use]
+    pub fn with(self, path: &str, answer: Answer) -> Replay {
+        self.set(path, answer);
+        self
+    }
+
+    /// Changes the answer to a path while the server runs.
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    pub fn set(&self, path: &str, answer: Answer) {
+        self.shared.answers.lock().expect("no panic while locked").insert(path.to_owned(), answer);
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Every path that was asked, in order.
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    pub fn asked(&self) -> Vec<String> {
+        self.shared.asked.lock().expect("no panic while locked").clone()
+    }
+
+    /// Every header line that was received, in order.
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    pub fn headers(&self) -> Vec<String> {
+        self.shared.headers.lock().expect("no panic while locked").clone()
+    }
+
+    /// The most requests that were open at one time.
+    pub fn most_at_once(&self) -> usize {
+        self.shared.most.load(Ordering::SeqCst)
+    }
+}
+
+fn serve(stream: &TcpStream, shared: &Shared) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        let open = shared.open.fetch_add(1, Ordering::SeqCst) + 1;
+        shared.most.fetch_max(open, Ordering::SeqCst);
+        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        loop {
+            let mut header = String::new();
+            if reader.read_line(&mut header).unwrap_or(0) <= 2 {
+                break;
+            }
+            shared.headers.lock().expect("no panic while locked").push(header.trim_end().to_owned());
+        }
+        shared.asked.lock().expect("no panic while locked").push(path.clone());
+        let answer = shared.answers.lock().expect("no panic while locked").get(&path).cloned();
+        let answer = answer.unwrap_or_else(|| Answer::json(r#"{"detail":"Not Found"}"#).status(404));
+        let head = format!(
+            "HTTP/1.1 {} X\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
+            answer.status,
+            answer.content_type,
+            answer.body.len()
+        );
+        let mut writer = stream;
+        let sent = writer.write_all(head.as_bytes()).and_then(|()| writer.write_all(&answer.body));
+        shared.open.fetch_sub(1, Ordering::SeqCst);
+        if sent.is_err() {
+            return;
+        }
+    }
+}
