@@ -95,9 +95,9 @@ def environment(options):
         HF_HUB_OFFLINE="1",
         MC_FORCE_TCP="1",
         # KV in a fragmented pool goes over in pieces of a token; when they do not fit this queue,
-        # mooncake fails the transfer and SGLang takes the other server for dead, for up to 30 s
-        MC_TCP_MAX_PENDING_ADMISSIONS_PER_PEER="1000000",
-        MC_TCP_MAX_QUEUED_TRANSFERS_PER_PEER="1000000",
+        # mooncake fails the transfer and SGLang takes the other server for dead, for up to 30 s (65535 is the most it accepts)
+        MC_TCP_MAX_PENDING_ADMISSIONS_PER_PEER="65535",
+        MC_TCP_MAX_QUEUED_TRANSFERS_PER_PEER="65535",
         MOONCAKE_PROTOCOL="tcp",
         OMP_NUM_THREADS="1",
         PYTHONUNBUFFERED="1",

@@ -31,7 +31,7 @@ CLONE_NEWNET = 0x40000000
 SCRIPT = [
     ("idle", None, 6),
     ("light", "29000 -n 16 -p 1200 -o 200 -c 3 --seed 11", 60),
-    ("decode full", "29000 -n 21 -p 3400 -o 700 -c 16 --ramp 5 --seed 12", 120),
+    ("decode full", "29000 -n 20 -p 3100 -o 850 -c 17 --ramp 4 --seed 12", 120),
     ("unified evicts", "30010 -n 120 -p 2200 -o 40 -c 6 --prefix 200 --seed 13", 60),
     ("unified retracts", "30010 -n 40 -p 1800 -o 400 -c 40 --mode min_new_tokens --seed 14", 120),
     ("after", None, 12),

@@ -3,4 +3,5 @@
 //! Every reader here gives values *and* remarks: one bad line costs one line, never the page. Readers borrow from
 //! their input, and everything that a peer can make large has a cap that is on by default.
 
+pub mod capture;
 pub mod exposition;

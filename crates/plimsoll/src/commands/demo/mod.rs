@@ -1,0 +1,75 @@
+//! `plimsoll demo`: a recorded run of the reference deployment, served on loopback with its times moved to now, and
+//! `status` and `doctor` run against it as a newcomer would. No network, no GPU, no Python.
+
+mod recording;
+mod serve;
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use self::recording::Recording;
+use self::serve::Stage;
+use super::{doctor, status};
+use crate::Said;
+use crate::cli::{DemoArgs, DoctorArgs, LookArgs};
+
+/// Seconds into the recording: the decode server, metrics off, is nearly full.
+const DECODE_FULL: f64 = 32.5;
+/// Seconds into the recording: the unified server is full and throws requests out.
+const UNIFIED_RETRACTS: f64 = 84.5;
+
+/// Serves the recording and runs the commands against it.
+pub(crate) async fn run(args: &DemoArgs) -> Result<Said> {
+    let recording = Rc::new(Recording::embedded()?);
+    tokio::task::LocalSet::new().run_until(play(recording, args)).await
+}
+
+async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
+    let begin = args.at.unwrap_or(DECODE_FULL).clamp(0.0, recording.length());
+    let stage = serve::start(recording, begin).await?;
+    let addresses: Vec<String> = stage.addresses().to_vec();
+    let urls = addresses.join(" ");
+    let look = LookArgs { targets: addresses, ..LookArgs::default() };
+    let mut text = format!(
+        "A recorded run of a router, a prefill server, a decode server with its metrics off, and a unified server\n\
+         (real programs on a CPU), served on loopback with its times moved to now.\n\n$ plimsoll status {urls}\n"
+    );
+    text += &status::run(&look).await?.text;
+    write!(text, "\n$ plimsoll doctor {urls}\n")?;
+    text += &doctor::run(&DoctorArgs { look: look.clone(), prometheus: Vec::new() }).await?.text;
+    if args.at.is_none() {
+        stage.jump(UNIFIED_RETRACTS);
+        write!(text, "\nFifty seconds later the unified server is full:\n\n$ plimsoll status {urls}\n")?;
+        text += &status::run(&look).await?.text;
+    }
+    if args.keep {
+        keep(&stage, &text, &urls, begin).await?;
+        return Ok(Said { text: String::new(), code: 0 });
+    }
+    text += "\n`plimsoll demo --keep` leaves it up, to look for yourself.\n";
+    Ok(Said { text, code: 0 })
+}
+
+/// Prints the answers, then plays the recording round and round until interrupted.
+async fn keep(stage: &Stage, text: &str, urls: &str, begin: f64) -> Result<()> {
+    use std::io::Write as _;
+    stage.jump(begin);
+    let mut out = anstream::stdout();
+    writeln!(out, "{text}\nIt stays up until you press Ctrl-C, and plays round and round. In another terminal:\n\n  plimsoll status {urls}")?;
+    out.flush()?;
+    let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let lap = Duration::from_secs_f64((stage.length() - begin).max(1.0));
+    let mut laps = tokio::time::interval(lap);
+    laps.tick().await;
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => return Ok(()),
+            _ = terminate.recv() => return Ok(()),
+            _ = laps.tick() => stage.jump(0.0),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Expectations against what the program told, each failure with its evidence.
+
+use std::collections::BTreeSet;
+
+use model::{DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Scope};
+
+use super::file::{Capture, Expect, FactRow, Given};
+use super::reader::Told;
+
+/// Everything in which `told` differs from what the capture expects.
+pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<String> {
+    let known = match given {
+        Given::Argv => "with its command line",
+        Given::Answers => "from its answers alone",
+    };
+    let fail = |what: &str, why: &str| format!("{} ({known}): {what}\n      evidence: {why}", capture.name);
+    let counts = |only: Option<Given>| only.is_none_or(|only| only == given);
+    let mut failures = Vec::new();
+    for row in capture.file.fact.iter().filter(|row| counts(row.given)) {
+        failures.extend(fact(row, told).map(|what| fail(&what, &row.why)));
+    }
+    for row in capture.file.expect.iter().filter(|row| counts(row.given)) {
+        failures.extend(reading(row, told).map(|what| fail(&what, &row.why)));
+    }
+    for row in &capture.file.worker {
+        let role = Role::from_name(&row.role);
+        let listed = |worker: &&model::Worker| worker.url == row.url;
+        match told.account.workers.iter().find(listed) {
+            Some(worker) if worker.role == Some(role) && worker.healthy == Some(row.healthy) && worker.version == row.version => {}
+            other => failures.push(fail(&format!("worker {}: {other:?}", row.url), &row.why)),
+        }
+    }
+    if told.account.workers.len() != capture.file.worker.len() {
+        failures.push(fail(&format!("{} workers listed", told.account.workers.len()), "the file names every worker"));
+    }
+    failures
+}
+
+fn fact(row: &FactRow, told: &Told) -> Option<String> {
+    let server = &told.server;
+    let text = |value: Option<&str>| toml::Value::String(value.unwrap_or("–").to_owned());
+    let list = |values: BTreeSet<String>| toml::Value::Array(values.into_iter().map(toml::Value::String).collect());
+    let ratio = |reading: &Reading| reading.value.map_or_else(|| text(None), toml::Value::Float);
+    let said = match row.name.as_str() {
+        "engine" => text(server.engine.as_deref()),
+        "version" => text(server.version.as_deref()),
+        "role" => text(Some(server.role.name())),
+        "model" => text(server.model.as_deref()),
+        "verdict" => text(Some(server.verdict.level.name())),
+        "reason" => {
+            let part = row.value.as_str().unwrap_or_default();
+            let reason = &server.verdict.reason;
+            return (!reason.contains(part)).then(|| format!("the verdict's reason lacks {part:?}: {reason}"));
+        }
+        "ranks" => toml::Value::Integer(i64::try_from(server.ranks.len()).unwrap_or(i64::MAX)),
+        "pools" => list(server.ranks.iter().flat_map(|rank| rank.pools.iter().map(pool_name)).collect()),
+        "notes" => list(server.notes.iter().map(|note| note.id.to_owned()).collect()),
+        "fleet.in_use_max" => ratio(&told.fleet.in_use_max),
+        "fleet.in_use_weighted" => ratio(&told.fleet.in_use_weighted),
+        other => text(told.account.fact(other)),
+    };
+    let same = match (said.as_float(), row.value.as_float()) {
+        (Some(said), Some(wanted)) => near(said, wanted),
+        _ => said == row.value,
+    };
+    let beside = if row.name == "notes" { format!(" ({:?})", server.notes) } else { String::new() };
+    (!same).then(|| format!("{} is {said}, not {}{beside}", row.name, row.value))
+}
+
+fn pool_name(pool: &Pool) -> String {
+    if pool.tier == DEVICE { pool.pool.clone() } else { format!("{}/{}", pool.pool, pool.tier) }
+}
+
+fn reading(row: &Expect, told: &Told) -> Option<String> {
+    let signal = row.signal;
+    let pooled = row.worker.is_none() && signal.row().scope == Scope::Pool;
+    let pool = row.pool.as_deref().unwrap_or(FULL);
+    let tier = row.tier.as_deref().unwrap_or(DEVICE);
+    let mut place = row.worker.as_ref().map_or_else(|| format!("{:?}", row.rank), |worker| format!("view of {worker}"));
+    if pooled {
+        place += &format!(", pool {pool} on {tier}");
+    }
+    let what = format!("{} of {place}", signal.row().id);
+    let readings = match holder(row, told, pooled, pool, tier) {
+        Some(readings) => readings,
+        None if row.state == "absent" => return None,
+        None => return Some(format!("{what}: there is no such place")),
+    };
+    match readings.get(&signal) {
+        None if row.state == "absent" => None,
+        None => Some(format!("{what}: no reading, not even one that says why")),
+        Some(reading) => differs(row, reading).map(|how| format!("{what}: {how}\n      said: {reading:?}")),
+    }
+}
+
+fn holder<'a>(row: &Expect, told: &'a Told, pooled: bool, pool: &str, tier: &str) -> Option<&'a Readings> {
+    if let Some(worker) = &row.worker {
+        let dp = row.rank.dp;
+        let view = told.server.router_view.iter().find(|view| view.worker == *worker && view.dp.is_none_or(|said| said == dp))?;
+        return Some(&view.readings);
+    }
+    let id = RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp), pp: Some(row.rank.pp) };
+    let rank: &Rank = told.server.ranks.iter().find(|rank| rank.rank == id)?;
+    if !pooled {
+        return Some(&rank.readings);
+    }
+    rank.pools.iter().find(|known| known.pool == pool && known.tier == tier).map(|known| &known.readings)
+}
+
+fn differs(row: &Expect, reading: &Reading) -> Option<String> {
+    let state = state(reading);
+    if state != row.state {
+        return Some(format!("{state}, not {}", row.state));
+    }
+    let same = |said: Option<f64>, wanted: Option<f64>| match (said, wanted) {
+        (Some(said), Some(wanted)) => near(said, wanted),
+        (said, wanted) => said == wanted,
+    };
+    if !same(reading.value, row.value) {
+        return Some(format!("{:?}, not {:?}", reading.value, row.value));
+    }
+    if row.precision.is_some() && !same(reading.precision, row.precision) {
+        return Some(format!("right within {:?}, not {:?}", reading.precision, row.precision));
+    }
+    if let Some(age) = row.age
+        && reading.age_s.is_none_or(|said| (said - age).abs() > 0.01)
+    {
+        return Some(format!("{:?} s old, not {age}", reading.age_s));
+    }
+    if row.unit.as_ref().is_some_and(|unit| reading.unit.name() != unit) {
+        return Some(format!("counted in {}, not in {:?}", reading.unit.name(), row.unit));
+    }
+    let part = row.said.as_deref().unwrap_or_default();
+    if !reading.source.as_deref().unwrap_or_default().contains(part) {
+        return Some(format!("told by {:?}, not by {part}", reading.source));
+    }
+    None
+}
+
+/// A state as JSON spells it.
+pub(crate) fn state(reading: &Reading) -> String {
+    serde_json::to_value(reading.state).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Equal within 10⁻⁹ of the larger.
+pub(crate) fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1.0e-9 * one.abs().max(other.abs()).max(1.0e-12)
+}

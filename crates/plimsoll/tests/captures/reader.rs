@@ -1,0 +1,71 @@
+//! The program under test, as far as these tests use it: recognise, interpret, join, judge.
+
+use engines::table::Table;
+use engines::{Tables, process};
+use fleet::Subject;
+use model::{Account, Facts, Fleet, Observation, Server, Signal, Time, View};
+
+use super::file::{Capture, Given};
+
+/// What the program makes of a capture.
+pub(crate) struct Told {
+    /// Understood.
+    pub(crate) account: Account,
+    /// Joined and judged.
+    pub(crate) server: Server,
+    /// The fleet of this one server.
+    pub(crate) fleet: Fleet,
+}
+
+/// The table of an engine.
+pub(crate) fn table<'a>(tables: &'a Tables, engine: &str) -> &'a Table {
+    tables.get(engine).unwrap_or_else(|| panic!("no table is called {engine}"))
+}
+
+/// Facts of the capture's command line, if it is known and to be used.
+pub(crate) fn flags(tables: &Tables, capture: &Capture, given: Given) -> Facts {
+    if given == Given::Answers {
+        return Facts::new();
+    }
+    let argv = &capture.file.argv;
+    let found = process::recognise(tables.iter(), argv).unwrap_or_else(|| panic!("{}: nothing recognises its argv", capture.name));
+    assert_eq!(found.engine, capture.engine, "{}: argv", capture.name);
+    process::from_arguments(table(tables, &found.engine), &found.arguments.unwrap_or_default(), "command line")
+}
+
+/// The ways in which a capture can be read.
+pub(crate) fn ways(capture: &Capture) -> Vec<Given> {
+    if capture.file.argv.is_empty() { vec![Given::Answers] } else { vec![Given::Answers, Given::Argv] }
+}
+
+/// Reads a capture.
+pub(crate) fn read(tables: &Tables, capture: &Capture, given: Given) -> Told {
+    tell(tables, &capture.engine, &capture.observations(), &flags(tables, capture, given), capture.now(), Vec::new())
+}
+
+/// Reads observations of a server of `engine`, of which routers say `seen_by`.
+pub(crate) fn tell(
+    tables: &Tables,
+    engine: &str,
+    observations: &[Observation],
+    flags: &Facts,
+    now: Time,
+    seen_by: Vec<(String, View)>,
+) -> Told {
+    let table = table(tables, engine);
+    let account = engines::interpret(table, observations, flags);
+    let why = |signal: Signal, pool: &str| engines::why(table, &account, signal, pool);
+    let subject = Subject {
+        url: "http://127.0.0.1:30000".to_owned(),
+        host: "127.0.0.1".to_owned(),
+        pid: None,
+        unit: None,
+        account: &account,
+        seen_by,
+        why: &why,
+    };
+    let mut server = fleet::join(&subject, now).server;
+    server.verdict = judge::verdict(&server);
+    let fleet = fleet::totals(std::slice::from_ref(&server));
+    Told { account, server, fleet }
+}
