@@ -206,7 +206,8 @@ class Lab:
                 raise SystemExit(f"lab: {name} ended with {status}:\n{self.tail(name)}")
             if time.monotonic() > deadline:
                 raise SystemExit(f"lab: {name} is not ready after {self.options.boot_timeout:.0f} s:\n{self.tail(name)}")
-            self.pause(0.25)
+            self.note_shared_memory()  # some of it is open only while booting
+            self.pause(0.5)
 
     def tail(self, name):
         return "\n".join((self.options.logs / f"{name}.log").read_text(errors="replace").splitlines()[-20:])
@@ -230,17 +231,25 @@ class Lab:
         return len(healthy) >= wanted and listens(about["prometheus_port"])
 
     def note_shared_memory(self):
-        """SGLang keeps its load (and semaphores) in /dev/shm and leaves the files behind when it ends."""
+        """SGLang keeps its load and semaphores in /dev/shm and leaves the files behind when it ends.
+
+        They are known by inode: a semaphore gets its name only after it was mapped.
+        """
         for pid in self.members():
             try:
                 with open(f"/proc/{pid}/maps") as maps:
-                    self.shared_memory.update(
-                        line.split(None, 5)[5].strip()
-                        for line in maps
-                        if "/dev/shm/sglang_loads_" in line or "/dev/shm/sem.mp-" in line
-                    )
+                    self.shared_memory.update(int(line.split()[4]) for line in maps if " /dev/shm/" in line)
             except OSError:
                 pass  # it has just ended
+
+    def remove_shared_memory(self):
+        for pattern in ("sglang_loads_*", "sem.mp-*"):
+            for path in pathlib.Path("/dev/shm").glob(pattern):
+                try:
+                    if path.stat().st_ino in self.shared_memory:
+                        path.unlink()
+                except FileNotFoundError:
+                    pass
 
     def members(self):
         """Pids of all living processes in our children's process groups."""
@@ -322,9 +331,7 @@ class Lab:
                 time.sleep(0.1)
             if not self.members():
                 break
-        for path in self.shared_memory:
-            if not path.endswith(" (deleted)"):
-                pathlib.Path(path).unlink(missing_ok=True)
+        self.remove_shared_memory()
         if self.members():
             print(f"lab: still running: {self.members()}", file=sys.stderr)
 

@@ -111,7 +111,10 @@ fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (Fi
             Some(other) if other.outcome == SourceOutcome::Answered => {
                 (FindingState::Found, format!("GET {} answered", other.get))
             }
-            _ => (FindingState::Broken, format!("{} was not asked: its port is not known from here", source.get)),
+            _ => (
+                FindingState::NotAsked,
+                format!("the {} port is not known from here; give it as a target of its own", source.on),
+            ),
         };
     };
     match &status.outcome {
@@ -137,7 +140,7 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
         return (FindingState::Found, format!("GET {} tells it", source.get));
     }
     if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy)) {
-        return (FindingState::NotYet, format!("GET {} answers; the series appears with the first one", source.get));
+        return (FindingState::NotYet, format!("the series appears with the first one; GET {} answers", source.get));
     }
     let names: Vec<&str> = missing.iter().map(|signal| signal.row().title).collect();
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))

@@ -35,7 +35,10 @@ fn wrappers() {
     check("taskset|0xff|python|-m|sglang.launch_server|--port|30002", engine);
     check("gosu|llm|python|-m|sglang.launch_server|--port|30002", engine);
     check("nsys|profile|-o|out|python|-m|sglang.launch_server|--port|30002", engine);
-    check("bash|-euo|pipefail|-c|source /opt/env; exec python -m sglang.launch_server \\\n --port \\\n 30002 2>&1 | tee log", engine);
+    check(
+        "bash|-euo|pipefail|-c|source /opt/env; exec python -m sglang.launch_server \\\n --port \\\n 30002 2>&1 | tee log",
+        engine,
+    );
     check("sh|-c|CUDA_VISIBLE_DEVICES=0,1 python3 -m sglang.launch_server --port '30002'", engine);
 }
 

@@ -7,6 +7,8 @@ use crate::choose::Choice;
 /// On a busy server two looks a moment apart differ: a batch that ends frees its tokens at once. Beyond this share of
 /// the capacity it is a disagreement all the same.
 const BUSY_SHARE: f64 = 0.25;
+/// On an idle server nothing moves; what is left are tokens of a warm-up or probe that one source has not let go of yet.
+const IDLE_SHARE: f64 = 0.001;
 
 /// Notes about the sets of one pool that disagree.
 pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
@@ -30,7 +32,7 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
             .or_else(|| value(&other.set, Signal::KV_CAPACITY))
             .unwrap_or(used.max(said));
         let precision = other.precision.unwrap_or(0.0) + choice.contenders[0].precision.unwrap_or(0.0);
-        let allowed = precision + if idle { 1.0 } else { BUSY_SHARE * capacity };
+        let allowed = precision + if idle { (IDLE_SHARE * capacity).max(1.0) } else { BUSY_SHARE * capacity };
         if (used - said).abs() > allowed {
             let busy = if idle { "on an idle server" } else { "more than a busy pool moves between two looks" };
             let text = format!(

@@ -2,4 +2,4 @@
 
 mod verdict;
 
-pub use verdict::{order, verdict};
+pub use verdict::{ONE_LOOK, order, verdict};

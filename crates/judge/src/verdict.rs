@@ -12,8 +12,8 @@ include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
 
 /// Below this a queue is not for want of cache, whatever else it is for.
 const HALF: f64 = 0.5;
-/// What a single look cannot tell.
-const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
+/// What a single look cannot tell; stands in brackets behind each of its reasons.
+pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 
 /// Judges one server from one look.
 pub fn verdict(server: &Server) -> Verdict {
@@ -125,7 +125,7 @@ fn what_binds(server: &Server, in_use: f64) -> String {
     let standing: Vec<String> = queues
         .into_iter()
         .filter(|signal| sum(*signal) > 0.0)
-        .map(|signal| format!("{:.0} in {}", sum(signal), signal.row().title))
+        .map(|signal| format!("{:.0} {}", sum(signal), signal.row().title))
         .collect();
     if standing.is_empty() { String::new() } else { format!("{not_cache}: {}", standing.join(", ")) }
 }

@@ -7,8 +7,12 @@ pub enum ScrapeGap {
     None,
     /// Nobody fetches it.
     NotScraped,
+    /// It is on the list and was not fetched yet.
+    NotYet,
     /// It is fetched, but the fetch fails with this.
     Down(String),
+    /// It is fetched, but whether the series are stored could not be asked.
+    Unknown(String),
     /// It is fetched, but none of the series is stored.
     NoSeries,
     /// The newest sample is this old, in seconds.

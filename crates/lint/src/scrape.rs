@@ -10,8 +10,8 @@ pub struct ActiveTarget {
     pub url: String,
     /// Its `instance` label, by which its series are found.
     pub instance: String,
-    /// Whether the last fetch succeeded.
-    pub up: bool,
+    /// Whether the last fetch succeeded; `None` before the first one.
+    pub up: Option<bool>,
     /// What the last fetch failed with.
     pub error: String,
 }
@@ -27,7 +27,11 @@ pub fn active_targets(body: &[u8]) -> Result<Vec<ActiveTarget>, String> {
         .map(|target| ActiveTarget {
             url: text(target, "scrapeUrl"),
             instance: target.get("labels").map(|labels| text(labels, "instance")).unwrap_or_default(),
-            up: target.get("health").and_then(Value::as_str) == Some("up"),
+            up: match target.get("health").and_then(Value::as_str) {
+                Some("up") => Some(true),
+                Some("down") => Some(false),
+                _ => None,
+            },
             error: text(target, "lastError"),
         })
         .collect())
@@ -36,8 +40,9 @@ pub fn active_targets(body: &[u8]) -> Result<Vec<ActiveTarget>, String> {
 /// The query for the newest sample's time of any of these series from one instance.
 pub fn freshness_query(series: &[String], instance: &str) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let names: Vec<String> = series.iter().map(|name| quoted(name)).collect();
-    format!("max(timestamp({{__name__=~\"{}\",instance=\"{}\"}}))", names.join("|"), quoted(instance))
+    // One `timestamp` a series: it drops the name, and what is left must not stand twice in one vector.
+    let one = |name: &String| format!("timestamp({{__name__=\"{}\",instance=\"{}\"}})", quoted(name), quoted(instance));
+    format!("max({})", series.iter().map(one).collect::<Vec<_>>().join(" or "))
 }
 
 /// The time in the answer to [`freshness_query`], or none when there is no such series.

@@ -72,6 +72,8 @@ pub enum FindingState {
     Dead,
     /// There is nothing to see.
     NotNeeded,
+    /// Where it would be is not known from here.
+    NotAsked,
 }
 
 impl FindingState {
@@ -85,6 +87,7 @@ impl FindingState {
             FindingState::NotOffered => "not offered by this version",
             FindingState::Dead => "dead on this role",
             FindingState::NotNeeded => "not needed",
+            FindingState::NotAsked => "not asked",
         }
     }
 

@@ -16,6 +16,14 @@ pub(crate) struct Cli {
     pub(crate) status: LookArgs,
 }
 
+impl Cli {
+    /// A word without a command before it that can be no target: a command mistyped.
+    pub(crate) fn mistyped(&self) -> Option<&str> {
+        let is_target = |word: &str| word.contains([':', '/']) || word.bytes().all(|byte| byte.is_ascii_digit());
+        self.status.targets.iter().map(String::as_str).find(|word| !is_target(word))
+    }
+}
+
 const EXIT_CODES: &str = "Exit codes: 0 answered, 1 no figure from any target, 2 wrong usage, 3 doctor found gaps.";
 
 #[derive(Debug, Subcommand)]

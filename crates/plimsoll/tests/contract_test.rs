@@ -16,15 +16,15 @@ fn page(name: &str) -> Vec<u8> {
 /// The decode server of the reference deployment, metrics off, under load.
 fn decode() -> Replay {
     Replay::start()
-        .with("/server_info", Answer::json(page("sglang/captures/0.5.23-pd-decode-off-load/server_info.json")))
-        .with("/v1/loads", Answer::json(page("sglang/captures/0.5.23-pd-decode-off-load/v1_loads.json")))
+        .with("/server_info", Answer::json(page("sglang/captures/0.5.23-pd-decode-load/server_info.json")))
+        .with("/v1/loads", Answer::json(page("sglang/captures/0.5.23-pd-decode-load/loads.json")))
 }
 
 /// A server with metrics on, under load.
 fn unified() -> Replay {
     Replay::start()
         .with("/server_info", Answer::json(page("sglang/captures/0.5.23-on-load/server_info.json")))
-        .with("/v1/loads", Answer::json(page("sglang/captures/0.5.23-on-load/v1_loads.json")))
+        .with("/v1/loads", Answer::json(page("sglang/captures/0.5.23-on-load/loads.json")))
         .with("/metrics", Answer::page(page("sglang/captures/0.5.23-on-load/metrics.prom")))
 }
 

@@ -12,7 +12,8 @@ use testkit::standin::{self, Standin};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 /// Named after the interpreters and commands that real servers run under.
-const NAMES: &[&str] = &["python", "python3", "python3.11", "sglang", "smg", "sglang-router", "venv/bin/python", "venv/bin/sglang"];
+const NAMES: &[&str] =
+    &["python", "python3", "python3.11", "sglang", "smg", "sglang-router", "venv/bin/python", "venv/bin/sglang"];
 
 /// A way of starting, with `{port}` for the port of its API; what must be found.
 struct Case {
@@ -47,7 +48,11 @@ const CASES: &[Case] = &[
     case("setsid|python|-m|sglang.launch_server|--port|{port}", "sglang", "unified"),
     case("timeout|60|python|-m|sglang.launch_server|--port|{port}", "sglang", "unified"),
     case("bash|-c|exec python -m sglang.launch_server --port {port}", "sglang", "unified"),
-    case("bash|-c|cd . && A=b python -m sglang.launch_server --port {port} --disaggregation-mode 'decode'; true", "sglang", "decode"),
+    case(
+        "bash|-c|cd . && A=b python -m sglang.launch_server --port {port} --disaggregation-mode 'decode'; true",
+        "sglang",
+        "decode",
+    ),
     case("sh|-c|env A=b nice python -m sglang.launch_server --port={port} <&0 & wait", "sglang", "unified"),
     case("bash|-lc|smg launch --port {port} --worker-urls http://127.0.0.1:1; true", "smg", "router"),
 ];
@@ -94,7 +99,8 @@ fn seek(standin: &Standin, done: impl Fn(&Value) -> bool) -> Result<Value, Faile
         let seen = plimsoll(PROGRAM, &["status", "--json"]).json();
         let pids = standin.pids();
         let servers = seen["servers"].as_array().cloned().unwrap_or_default();
-        let ours: Vec<Value> = servers.into_iter().filter(|server| pids.iter().any(|pid| server["pid"] == *pid)).collect();
+        let ours: Vec<Value> =
+            servers.into_iter().filter(|server| pids.iter().any(|pid| server["pid"] == *pid)).collect();
         if let [server] = ours.as_slice()
             && done(server)
         {
@@ -118,7 +124,12 @@ fn not_found(argv: &str) -> Result<(), Failed> {
     let (standin, _, _home) = start(argv, None);
     let seen = plimsoll(PROGRAM, &["status", "--json"]).json();
     let pids = standin.pids();
-    let ours = seen["servers"].as_array().expect("servers").iter().filter(|server| pids.iter().any(|pid| server["pid"] == *pid)).count();
+    let ours = seen["servers"]
+        .as_array()
+        .expect("servers")
+        .iter()
+        .filter(|server| pids.iter().any(|pid| server["pid"] == *pid))
+        .count();
     if ours == 0 { Ok(()) } else { Err(format!("taken for a server: {seen:#}").into()) }
 }
 

@@ -1,6 +1,7 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
 mod program;
+pub mod real;
 mod replay;
 pub mod standin;
 

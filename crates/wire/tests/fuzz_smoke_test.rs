@@ -55,7 +55,9 @@ fn exposition_survives_and_agrees_with_itself() {
     ];
     let mut seeds: Vec<Vec<u8>> = names.iter().map(|name| support::page(name)).collect();
     seeds.push(ODD.to_vec());
-    seeds.iter().for_each(|seed| exposition::run(seed));
+    for seed in &seeds {
+        exposition::run(seed);
+    }
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     for turn in 0..3000 {
         // Every other piece is of the odd seed, where the rare parts of the format are.

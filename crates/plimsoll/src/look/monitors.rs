@@ -35,7 +35,7 @@ pub(crate) struct Watcher {
 pub(crate) struct Scraped {
     /// The server's address.
     pub(crate) server: String,
-    /// `fresh`, `not_scraped`, `down`, `no_series` or `stale`.
+    /// `fresh`, `not_scraped`, `not_yet`, `down`, `no_series`, `stale` or `unknown`.
     pub(crate) state: &'static str,
     /// What the scraper said.
     pub(crate) detail: String,
@@ -119,7 +119,8 @@ async fn watcher(
         let scraped = active.iter().find(|target| target.url.parse::<Target>().is_ok_and(|url| same_page(&url, page)));
         let gap = match scraped {
             None => ScrapeGap::NotScraped,
-            Some(target) if !target.up => ScrapeGap::Down(target.error.clone()),
+            Some(target) if target.up.is_none() => ScrapeGap::NotYet,
+            Some(target) if target.up == Some(false) => ScrapeGap::Down(target.error.clone()),
             Some(scraped) => match &monitor.query {
                 None => ScrapeGap::None,
                 Some(query) => {
@@ -160,7 +161,10 @@ fn same_page(scraped: &Target, page: &Target) -> bool {
 }
 
 fn stored(observation: &Observation) -> ScrapeGap {
-    let Ok(body) = body(observation) else { return ScrapeGap::NoSeries };
+    let body = match body(observation) {
+        Ok(body) => body,
+        Err(why) => return ScrapeGap::Unknown(why),
+    };
     let Some(newest) = freshness(body) else { return ScrapeGap::NoSeries };
     let age = observation.at.since(newest);
     if age > FRESH_S { ScrapeGap::Stale(age as u64) } else { ScrapeGap::None }
@@ -170,7 +174,9 @@ fn describe(one: &Looked, gap: &ScrapeGap) -> Scraped {
     let (state, detail) = match gap {
         ScrapeGap::None => ("fresh", "scraped, and the series is there and fresh".to_owned()),
         ScrapeGap::NotScraped => ("not_scraped", "not among its active targets".to_owned()),
+        ScrapeGap::NotYet => ("not_yet", "among its active targets, but not fetched yet".to_owned()),
         ScrapeGap::Down(error) => ("down", format!("scraped, but the scrape fails: {error}")),
+        ScrapeGap::Unknown(why) => ("unknown", format!("scraped, but whether it is stored could not be asked: {why}")),
         ScrapeGap::NoSeries => ("no_series", "scraped, but no series about the cache is stored".to_owned()),
         ScrapeGap::Stale(age) => ("stale", format!("scraped, but the newest sample is {age} s old")),
     };
@@ -188,7 +194,7 @@ pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Ga
             .iter()
             .filter_map(|watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?)))
             .collect();
-        if seen.iter().any(|(_, scraped)| scraped.state == "fresh") {
+        if seen.iter().any(|(_, scraped)| scraped.state == "fresh" || scraped.state == "not_yet") {
             continue;
         }
         let host = format!("{}:{}", page.base.host, page.base.port);

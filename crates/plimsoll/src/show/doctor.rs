@@ -59,8 +59,11 @@ fn one(server: &Examined, width: usize) -> String {
     let order = |finding: &&Finding| (!finding.state.is_gap() || finding.optional, !finding.state.is_gap());
     let mut findings: Vec<&Finding> = server.findings.iter().collect();
     findings.sort_by_key(order);
+    let mut flags: Vec<&str> = Vec::new();
     for finding in findings {
-        out += &one_finding(finding, width);
+        let flag = finding.fix.as_ref().and_then(|fix| fix.flag.as_deref());
+        out += &one_finding(finding, flag.is_some_and(|flag| flags.contains(&flag)), width);
+        flags.extend(flag);
     }
     for note in &server.notes {
         out += &hang(&label("note"), INDENT, &note.text, width);
@@ -68,11 +71,13 @@ fn one(server: &Examined, width: usize) -> String {
     out
 }
 
-fn one_finding(finding: &Finding, width: usize) -> String {
+/// `again`: the same flag stands above with its place and price.
+fn one_finding(finding: &Finding, again: bool, width: usize) -> String {
     let gap = finding.state.is_gap();
     let (sign, style) = match (gap, finding.optional) {
         (true, false) => ("✗", level(model::Level::Strained)),
         (true, true) => ("○", level(model::Level::Tight)),
+        (false, _) if finding.state == FindingState::NotAsked => ("○", level(model::Level::Tight)),
         (false, _) => ("✓", level(model::Level::Calm)),
     };
     let optional = if finding.optional && gap { " (optional)" } else { "" };
@@ -80,15 +85,19 @@ fn one_finding(finding: &Finding, width: usize) -> String {
     let mut out = hang(&format!("  {state}  "), 4, &format!("{}{optional}", finding.what), width);
     if !gap {
         if finding.state != FindingState::Found {
-            out += &hang(&label(""), INDENT, &finding.evidence, width);
+            let why = finding.evidence.split(';').next().unwrap_or_default();
+            out += &hang(&faint("    "), 4, why, width);
         }
         return out;
     }
     out += &hang(&label("seen"), INDENT, &finding.evidence, width);
     if let Some(fix) = &finding.fix {
         if let Some(flag) = &fix.flag {
-            out += &hang(&label("add"), INDENT, &strong(flag), usize::MAX);
-            out += &hang(&label("to"), INDENT, &fix.place, width);
+            let above = if again { " (as above)" } else { "" };
+            out += &format!("{}{}{above}\n", label("add"), strong(flag));
+            if !again {
+                out += &hang(&label("to"), INDENT, &fix.place, width);
+            }
         } else {
             out += &hang(&label("mend"), INDENT, &fix.place, width);
         }
@@ -96,7 +105,7 @@ fn one_finding(finding: &Finding, width: usize) -> String {
             out += &hang(&label("then"), INDENT, &fix.series.join(" "), width);
         }
     }
-    if !finding.price.is_empty() {
+    if !finding.price.is_empty() && !again {
         out += &hang(&label("price"), INDENT, &finding.price, width);
     }
     if !finding.meanwhile.is_empty() {

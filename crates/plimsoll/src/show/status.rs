@@ -41,7 +41,8 @@ pub(crate) fn status(look: &Look) -> String {
     }
     let own = &snapshot.own;
     out += &faint(&format!(
-        "{LEGEND}\n{} · {} requests, {} failed · slowest server {}\n",
+        "{LEGEND}\n{}\n{} · {} requests, {} failed · slowest server {}\n",
+        judge::ONE_LOOK,
         clock_of(snapshot.taken_at),
         own.requests,
         own.failed,
@@ -154,7 +155,8 @@ fn one(server: &Server, width: usize) -> String {
                 width,
             );
         }
-        out += &hang(&label("why"), INDENT, &verdict.reason, width);
+        let reason = verdict.reason.replace(&format!(" ({})", judge::ONE_LOOK), "");
+        out += &hang(&label("why"), INDENT, &reason, width);
     }
     for gap in &server.gaps {
         let fix = gap.fix.flag.as_ref().map_or(String::new(), |flag| format!(" → {flag}"));

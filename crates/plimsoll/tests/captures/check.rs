@@ -26,7 +26,10 @@ pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<Stri
         let role = Role::from_name(&row.role);
         let listed = |worker: &&model::Worker| worker.url == row.url;
         match told.account.workers.iter().find(listed) {
-            Some(worker) if worker.role == Some(role) && worker.healthy == Some(row.healthy) && worker.version == row.version => {}
+            Some(worker)
+                if worker.role == Some(role)
+                    && worker.healthy == Some(row.healthy)
+                    && worker.version == row.version => {}
             other => failures.push(fail(&format!("worker {}: {other:?}", row.url), &row.why)),
         }
     }
@@ -96,7 +99,11 @@ fn reading(row: &Expect, told: &Told) -> Option<String> {
 fn holder<'a>(row: &Expect, told: &'a Told, pooled: bool, pool: &str, tier: &str) -> Option<&'a Readings> {
     if let Some(worker) = &row.worker {
         let dp = row.rank.dp;
-        let view = told.server.router_view.iter().find(|view| view.worker == *worker && view.dp.is_none_or(|said| said == dp))?;
+        let view = told
+            .server
+            .router_view
+            .iter()
+            .find(|view| view.worker == *worker && view.dp.is_none_or(|said| said == dp))?;
         return Some(&view.readings);
     }
     let id = RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp), pp: Some(row.rank.pp) };

@@ -203,7 +203,8 @@ pub(crate) fn named(name: &str) -> Capture {
 
 fn folders(parent: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
-    let mut found: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     found.sort();
     found
 }
@@ -215,8 +216,11 @@ fn name(path: &Path) -> String {
 impl Capture {
     /// When it was taken.
     pub(crate) fn taken(&self) -> Time {
-        let stamp: jiff::Timestamp =
-            self.file.taken.parse().unwrap_or_else(|error| panic!("{}: taken {:?}: {error}", self.name, self.file.taken));
+        let stamp: jiff::Timestamp = self
+            .file
+            .taken
+            .parse()
+            .unwrap_or_else(|error| panic!("{}: taken {:?}: {error}", self.name, self.file.taken));
         Time(stamp.as_millisecond() as f64 / 1000.0)
     }
 
@@ -228,7 +232,9 @@ impl Capture {
     /// One observation.
     pub(crate) fn observation(&self, answer: &AnswerRow) -> Observation {
         let body = match &answer.file {
-            Some(file) => std::fs::read(self.folder.join(file)).unwrap_or_else(|error| panic!("{}: {file}: {error}", self.name)),
+            Some(file) => {
+                std::fs::read(self.folder.join(file)).unwrap_or_else(|error| panic!("{}: {file}: {error}", self.name))
+            }
             None => Vec::new(),
         };
         Observation {

@@ -16,10 +16,13 @@ use super::{doctor, status};
 use crate::Said;
 use crate::cli::{DemoArgs, DoctorArgs, LookArgs};
 
+/// Addresses of the recording.
+const ROUTER: &str = "http://127.0.0.1:29000";
+const UNIFIED: &str = "http://127.0.0.1:30010";
 /// Seconds into the recording: the decode server, metrics off, is nearly full.
-const DECODE_FULL: f64 = 32.5;
+const DECODE_FULL: f64 = 28.2;
 /// Seconds into the recording: the unified server is full and throws requests out.
-const UNIFIED_RETRACTS: f64 = 84.5;
+const UNIFIED_RETRACTS: f64 = 72.2;
 
 /// Serves the recording and runs the commands against it.
 pub(crate) async fn run(args: &DemoArgs) -> Result<Said> {
@@ -30,7 +33,8 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<Said> {
 async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
     let begin = args.at.unwrap_or(DECODE_FULL).clamp(0.0, recording.length());
     let stage = serve::start(recording, begin).await?;
-    let addresses: Vec<String> = stage.addresses().to_vec();
+    // The router leads to its workers; the unified server stands alone.
+    let addresses: Vec<String> = [ROUTER, UNIFIED].iter().filter_map(|recorded| stage.address(recorded)).collect();
     let urls = addresses.join(" ");
     let look = LookArgs { targets: addresses, ..LookArgs::default() };
     let mut text = format!(
@@ -42,7 +46,7 @@ async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
     text += &doctor::run(&DoctorArgs { look: look.clone(), prometheus: Vec::new() }).await?.text;
     if args.at.is_none() {
         stage.jump(UNIFIED_RETRACTS);
-        write!(text, "\nFifty seconds later the unified server is full:\n\n$ plimsoll status {urls}\n")?;
+        write!(text, "\nThree quarters of a minute later the unified server is full:\n\n$ plimsoll status {urls}\n")?;
         text += &status::run(&look).await?.text;
     }
     if args.keep {
@@ -58,7 +62,10 @@ async fn keep(stage: &Stage, text: &str, urls: &str, begin: f64) -> Result<()> {
     use std::io::Write as _;
     stage.jump(begin);
     let mut out = anstream::stdout();
-    writeln!(out, "{text}\nIt stays up until you press Ctrl-C, and plays round and round. In another terminal:\n\n  plimsoll status {urls}")?;
+    writeln!(
+        out,
+        "{text}\nIt stays up until you press Ctrl-C, and plays round and round. In another terminal:\n\n  plimsoll status {urls}"
+    )?;
     out.flush()?;
     let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;

@@ -23,7 +23,8 @@ impl Recording {
     /// The recording that the program carries.
     pub(super) fn embedded() -> Result<Recording> {
         let packed: &[u8] = include_bytes!("../../../assets/demo.jsonl.zst");
-        let unpacker = ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| anyhow!("the recording: {error}"))?;
+        let unpacker =
+            ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| anyhow!("the recording: {error}"))?;
         let mut text = String::new();
         unpacker.take(CAP).read_to_string(&mut text).context("the recording")?;
         let (capture, _) = capture::read(&text).map_err(|error| anyhow!("the recording: {error}"))?;
@@ -31,8 +32,12 @@ impl Recording {
     }
 
     fn new(capture: Capture) -> Recording {
-        let mut recording =
-            Recording { started_at: capture.started_at, ended_at: capture.started_at, servers: Vec::new(), seen: BTreeMap::new() };
+        let mut recording = Recording {
+            started_at: capture.started_at,
+            ended_at: capture.started_at,
+            servers: Vec::new(),
+            seen: BTreeMap::new(),
+        };
         for seen in capture.seen {
             if !recording.servers.contains(&seen.target) {
                 recording.servers.push(seen.target.clone());

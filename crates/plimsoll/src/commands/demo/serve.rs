@@ -17,7 +17,6 @@ use super::recording::Recording;
 
 /// The servers while they run.
 pub(super) struct Stage {
-    addresses: Vec<String>,
     play: Rc<Play>,
 }
 
@@ -30,9 +29,9 @@ struct Play {
 }
 
 impl Stage {
-    /// The addresses that stand for the recorded servers.
-    pub(super) fn addresses(&self) -> &[String] {
-        &self.addresses
+    /// The address that stands for a recorded one.
+    pub(super) fn address(&self, recorded: &str) -> Option<String> {
+        self.play.renamed.iter().find(|(known, _)| known == recorded).map(|(_, ours)| ours.clone())
     }
 
     /// Goes on from `moment`, in seconds.
@@ -55,12 +54,11 @@ pub(super) async fn start(recording: Rc<Recording>, begin: f64) -> Result<Stage>
         renamed.push((server.clone(), format!("http://{}", listener.local_addr()?)));
         listeners.push((server.clone(), listener));
     }
-    let addresses = renamed.iter().map(|(_, address)| address.clone()).collect();
     let play = Rc::new(Play { recording, renamed, clock: Cell::new((begin, sense::clock::now())) });
     for (server, listener) in listeners {
         tokio::task::spawn_local(accept(server, listener, Rc::clone(&play)));
     }
-    Ok(Stage { addresses, play })
+    Ok(Stage { play })
 }
 
 async fn accept(server: String, listener: TcpListener, play: Rc<Play>) {
@@ -79,7 +77,10 @@ impl Play {
         let now = sense::clock::now();
         let (moment, since) = self.clock.get();
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let found = self.recording.answer(server, path, moment + now.since(since), now).filter(|_| request.method() == Method::GET);
+        let found = self
+            .recording
+            .answer(server, path, moment + now.since(since), now)
+            .filter(|_| request.method() == Method::GET);
         let (status, content_type, body) = found.unwrap_or_else(not_there);
         let body = self.renamed.iter().fold(body, |body, (recorded, ours)| body.replace(recorded.as_str(), ours));
         let response = Response::builder().status(status).header("content-type", content_type).body(Full::from(body));

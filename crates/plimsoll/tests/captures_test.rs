@@ -1,0 +1,183 @@
+//! Every capture of every engine, read as the program reads a live server, against expectations that were reasoned from
+//! other evidence than the program's output (`engines/*/captures/*/capture.toml`).
+
+#[path = "captures/check.rs"]
+mod check;
+#[path = "captures/file.rs"]
+mod file;
+#[path = "captures/invariants.rs"]
+mod invariants;
+#[path = "captures/reader.rs"]
+mod reader;
+#[path = "captures/seeded.rs"]
+mod seeded;
+
+use std::collections::BTreeSet;
+
+use engines::Tables;
+use file::{Capture, Origin};
+use model::{Answer, Observation};
+
+/// Fails with all failures at once.
+fn report(failures: &[String]) {
+    assert!(failures.is_empty(), "{} failures:\n  {}\n", failures.len(), failures.join("\n  "));
+}
+
+#[test]
+fn every_expectation_holds() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        for given in reader::ways(&capture) {
+            let told = reader::read(&tables, &capture, given);
+            failures.extend(check::failures(&capture, given, &told));
+        }
+    }
+    report(&failures);
+}
+
+#[test]
+fn invariants_hold_on_every_capture() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        for given in reader::ways(&capture) {
+            let told = reader::read(&tables, &capture, given);
+            failures.extend(
+                invariants::broken(&told).into_iter().map(|how| format!("{} ({given:?}): {how}", capture.name)),
+            );
+        }
+    }
+    report(&failures);
+}
+
+#[test]
+fn the_order_of_answers_changes_nothing() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let mut observations = capture.observations();
+        let tell = |observations: &[Observation]| {
+            reader::tell(&tables, &capture.engine, observations, &model::Facts::new(), capture.now(), Vec::new()).server
+        };
+        let forth = tell(&observations);
+        observations.reverse();
+        let back = tell(&observations);
+        if forth != back {
+            failures.push(format!("{}: {forth:#?}\n  the other way round {back:#?}", capture.name));
+        }
+    }
+    report(&failures);
+}
+
+/// Each port of each capture is asked the questions that tell engines apart, in their order, as a live one is.
+#[test]
+fn answers_alone_name_the_engine() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let ports: BTreeSet<&str> = capture.file.answer.iter().map(|answer| answer.on.as_str()).collect();
+        for on in ports {
+            let asked = tables.questions().into_iter().map(|question| asked(&capture, on, question));
+            let named = asked.map(|observation| recognised(&tables, &observation)).find(Option::is_some).flatten();
+            let wanted = (capture.engine.clone(), on.to_owned());
+            if named.as_ref() != Some(&wanted) {
+                failures.push(format!("{}: its port {on} is taken for {named:?}", capture.name));
+            }
+        }
+    }
+    report(&failures);
+}
+
+/// An answer that alone names another engine (routers pass on what workers say) may do so only where an answer that
+/// names the right one is asked before.
+#[test]
+fn no_answer_misleads() {
+    let tables = Tables::builtin();
+    let questions = tables.questions();
+    let place = |get: &str| questions.iter().position(|question| *question == get);
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let wanted = |on: &str| Some((capture.engine.clone(), on.to_owned()));
+        let right = |on: &str| {
+            let answers = capture.file.answer.iter().filter(|answer| answer.on == on);
+            let named = answers.filter(|answer| recognised(&tables, &capture.observation(answer)) == wanted(on));
+            named.filter_map(|answer| place(&answer.get)).min()
+        };
+        for answer in &capture.file.answer {
+            let named = recognised(&tables, &capture.observation(answer));
+            let safe = right(&answer.on).is_some_and(|right| place(&answer.get).is_none_or(|here| here > right));
+            if named.is_some() && named != wanted(&answer.on) && !safe {
+                failures.push(format!("{}: {} alone names {named:?}", capture.name, answer.get));
+            }
+        }
+    }
+    report(&failures);
+}
+
+#[test]
+fn planted_faults_are_said() {
+    let tables = Tables::builtin();
+    report(&seeded::failures(&tables));
+}
+
+#[test]
+fn a_router_that_is_far_off_is_said() {
+    let tables = Tables::builtin();
+    report(&seeded::router_view_failures(&tables));
+}
+
+#[test]
+fn captures_are_clean() {
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let mut fail = |what: String| failures.push(format!("{}: {what}", capture.name));
+        let mut files: BTreeSet<String> = capture.file.answer.iter().filter_map(|answer| answer.file.clone()).collect();
+        files.insert("capture.toml".to_owned());
+        let there = std::fs::read_dir(&capture.folder).into_iter().flatten().filter_map(Result::ok);
+        let there: BTreeSet<String> = there.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        if files != there {
+            fail(format!("named {files:?}, but there is {there:?}"));
+        }
+        let known = capture.file.fact.iter().any(|fact| fact.name == "engine");
+        if capture.file.how.is_empty() || !known || capture.file.expect.is_empty() && capture.file.worker.is_empty() {
+            fail("it expects nothing, or does not say how it was made".to_owned());
+        }
+        let whys = capture.file.expect.iter().map(|row| &row.why).chain(capture.file.fact.iter().map(|row| &row.why));
+        for why in whys.chain(capture.file.worker.iter().map(|row| &row.why)) {
+            if why.len() < 10 || why.contains("the program") {
+                fail(format!("no evidence: {why:?}"));
+            }
+        }
+        if capture.file.origin == Origin::Source && !capture.file.how.contains("read in the published package of") {
+            fail("a page from source says what was read".to_owned());
+        }
+        for file in &files {
+            let text = std::fs::read_to_string(capture.folder.join(file)).unwrap_or_default();
+            for bad in ["/home/", "/root/", "/tmp/", "/work/", "\"api_key\":\"", "\"admin_api_key\":\""] {
+                if text.contains(bad) {
+                    fail(format!("{file} holds {bad}"));
+                }
+            }
+            if text.lines().any(|line| line.starts_with("# HELP ") && !line.ends_with(" -")) {
+                fail(format!("{file} keeps a help text"));
+            }
+        }
+    }
+    report(&failures);
+}
+
+fn asked(capture: &Capture, on: &str, question: &str) -> Observation {
+    let found = capture.file.answer.iter().find(|answer| answer.on == on && answer.get == question);
+    found.map(|answer| capture.observation(answer)).unwrap_or_else(|| Observation {
+        get: question.to_owned(),
+        url: format!("http://127.0.0.1:30000{question}"),
+        at: capture.taken(),
+        took: 0.0,
+        outcome: Ok(Answer { status: 404, ..Answer::default() }),
+    })
+}
+
+fn recognised(tables: &Tables, observation: &Observation) -> Option<(String, String)> {
+    tables.recognise(observation).map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()))
+}
