@@ -4,7 +4,7 @@ use wire::exposition::{Limits, Sample, Summary, looks_like, metadata, parse_all,
 
 /// Panics where an invariant of the reader does not hold for `data`.
 pub(crate) fn run(data: &[u8]) {
-    for limits in [Limits::default(), Limits { max_line: 80, max_samples: 20, max_labels: 3 }] {
+    for limits in [Limits::default(), Limits { max_line: 80, max_samples: 20, max_labels: 3, whole: true }] {
         let (all, summary) = parse_all(data, &limits);
         counts(&all, &summary, &limits);
         all.iter().for_each(labels);

@@ -232,13 +232,7 @@ fn mend(state: FindingState, need: &Need, account: &Account) -> String {
 /// What a restart costs this very server, by what it says of itself.
 fn price(table: &Table, account: &Account, server: &Server) -> String {
     let mut parts = vec![table.engine.restart.clone()];
-    let sum = |signal| {
-        server
-            .ranks
-            .iter()
-            .filter_map(|rank| rank.fresh(signal))
-            .fold(None, |sum: Option<f64>, value| Some(sum.unwrap_or(0.0) + value))
-    };
+    let sum = |signal| model::sum(&server.ranks, signal);
     match (sum(Signal::REQ_RUNNING), sum(Signal::REQ_WAITING)) {
         (Some(running), Some(waiting)) => parts.push(format!("{running} running and {waiting} waiting now")),
         (Some(running), None) => parts.push(format!("{running} running now")),

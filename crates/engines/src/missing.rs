@@ -6,13 +6,18 @@ use crate::table::condition::Holds;
 use crate::table::version::Version;
 use crate::table::{Read, Table};
 
-/// Why nothing reports `signal` (of `pool`, for signals of a pool), one sentence.
-pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str) -> String {
+/// Why nothing reports `signal` (of `pool` on `tier`, for signals of a pool; else both empty), one sentence.
+pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &str) -> String {
     let mut reasons: Vec<String> = Vec::new();
     let mut later: Option<&Version> = None;
     for source in &table.sources {
-        let rows =
-            || source.read.iter().filter(|row| row.signal == signal && row.pool.as_deref().unwrap_or("") == pool);
+        let rows = || {
+            source.read.iter().filter(|row| {
+                row.signal == signal
+                    && row.pool.as_deref().unwrap_or("") == pool
+                    && (pool.is_empty() || row.tier.as_deref().unwrap_or(model::DEVICE) == tier)
+            })
+        };
         if let Some(since) = rows().filter_map(|row| row.since.as_ref()).find(|since| is_below(account, since)) {
             later = Some(since);
         }

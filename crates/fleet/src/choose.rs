@@ -60,13 +60,18 @@ pub(crate) fn choose(sets: Vec<PoolSet>, now: Time) -> Option<Choice> {
     Some(Choice { rank, pool, tier, stale, contenders })
 }
 
-/// Smaller is better: sets that know used and are sound, then fresh ones, then precise ones, then trusted ones; of stale
-/// ones the newest.
+/// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
+/// these fresh ones, precise ones, trusted ones; of stale ones the newest.
 fn key(contender: &Contender) -> (u8, u8, f64, u16) {
-    let unknown = u8::from(contender.precision.is_none());
+    let said = contender.set.readings.contains_key(&Signal::KV_USED)
+        || contender.set.readings.contains_key(&Signal::KV_IN_USE);
+    let class = match contender.precision {
+        Some(_) => 0,
+        None => 2 - u8::from(said),
+    };
     let stale = contender.age_s > FRESH_S;
     let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };
-    (unknown, u8::from(stale), by, contender.set.trust)
+    (class, u8::from(stale), by, contender.set.trust)
 }
 
 /// Tokens within which the set's *used* is right, said or computed from a ratio; `None` when it has no *used*, or one
@@ -76,8 +81,8 @@ fn used_precision(set: &PoolSet) -> Option<f64> {
     if sound::fault(&set.readings).is_some() {
         return None;
     }
-    if let Some(used) = get(Signal::KV_USED) {
-        return Some(used.precision.unwrap_or(0.0));
+    if let Some(used) = set.readings.get(&Signal::KV_USED) {
+        return used.value.map(|_| used.precision.unwrap_or(0.0));
     }
     let ratio = get(Signal::KV_IN_USE)?;
     // Without a capacity in the set the ratio still tells used, once a capacity is found; a share of 10⁷ tokens stands

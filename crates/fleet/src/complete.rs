@@ -11,7 +11,7 @@ pub(crate) fn pool(
     choice: &Choice,
     capacity_elsewhere: Option<Reading>,
     now: Time,
-    why: &dyn Fn(Signal, &str) -> String,
+    why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Pool {
     let best = &choice.contenders[0].set;
     let mut readings = match sound::fault(&best.readings) {
@@ -19,17 +19,38 @@ pub(crate) fn pool(
         None => best.readings.clone(),
     };
     let has_capacity = readings.get(&Signal::KV_CAPACITY).is_some_and(|reading| reading.value.is_some());
-    if let (false, Some(capacity)) = (has_capacity, capacity_elsewhere) {
+    if let (false, Some(mut capacity)) = (has_capacity, capacity_elsewhere) {
+        // With no number beside it there is nothing that it would have to fit: it is what its own source says.
+        if capacity.state == State::Derived && readings.values().all(|reading| reading.value.is_none()) {
+            capacity.state = State::Reported;
+            capacity.inputs.clear();
+        }
         readings.insert(Signal::KV_CAPACITY, capacity);
     }
     derive(&mut readings);
-    for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Pool) {
-        readings.entry(signal).or_insert_with(|| Reading::not_reported(signal.unit(), why(signal, &choice.pool)));
+    let unit = unit_of(&readings);
+    for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Pool && signal.row().always) {
+        let unit = if signal.unit() == Unit::Ratio { Unit::Ratio } else { unit };
+        let reason = || not_taken(choice, signal).unwrap_or_else(|| why(signal, &choice.pool, &choice.tier));
+        readings.entry(signal).or_insert_with(|| Reading::not_reported(unit, reason()));
     }
     for reading in readings.values_mut() {
         settle(reading, now);
     }
     Pool { pool: choice.pool.clone(), tier: choice.tier.clone(), readings }
+}
+
+/// What the pool's numbers count.
+fn unit_of(readings: &Readings) -> Unit {
+    readings.values().map(|reading| reading.unit).find(|unit| *unit != Unit::Ratio).unwrap_or(Unit::Tokens)
+}
+
+/// Another set says the signal, but numbers of two sets are not mixed: which, and why it was not taken.
+fn not_taken(choice: &Choice, signal: Signal) -> Option<String> {
+    let says = |set: &PoolSet| set.readings.get(&signal).is_some_and(|reading| reading.value.is_some());
+    let other = choice.contenders[1..].iter().find(|other| says(&other.set))?;
+    let lost = other.lost.as_deref().unwrap_or("another set was taken");
+    Some(format!("{} says it, but its numbers were not taken: {lost}", other.set.source))
 }
 
 /// Gives a reading its age at `now`, and calls it stale when it is too old.
@@ -62,6 +83,19 @@ fn faulty(set: &PoolSet, fault: &str) -> Readings {
     set.readings.iter().map(judged).collect()
 }
 
+/// A pool of which only what it holds is said: the rest is available.
+fn stored(readings: &mut Readings, capacity: &Reading) {
+    let Some(stored) = known(readings, Signal::KV_STORED).filter(|stored| value(stored) <= value(capacity)) else {
+        return;
+    };
+    let inputs = ["capacity", "stored"];
+    let left = Reading::derived(value(capacity) - value(&stored), capacity.unit, &[capacity, &stored], &inputs);
+    readings.entry(Signal::KV_AVAILABLE).or_insert(left.within(stored.precision));
+    let share =
+        Reading::derived(value(&stored) / value(capacity), Unit::Ratio, &[&stored, capacity], &["stored", "capacity"]);
+    readings.entry(Signal::KV_OCCUPIED).or_insert(share);
+}
+
 /// Adds what follows: used from a ratio, the missing third part, headroom, in use, occupied.
 fn derive(readings: &mut Readings) {
     let capacity = known(readings, Signal::KV_CAPACITY);
@@ -84,10 +118,11 @@ fn derive(readings: &mut Readings) {
     {
         let sum = value(used) + value(evictable) + value(available);
         let inputs = ["used", "evictable", "available"];
-        let capacity = Reading::derived(sum, Unit::Tokens, &[used, evictable, available], &inputs).within(Some(0.0));
+        let capacity = Reading::derived(sum, used.unit, &[used, evictable, available], &inputs).within(Some(0.0));
         readings.insert(Signal::KV_CAPACITY, capacity);
     }
     let Some(capacity) = known(readings, Signal::KV_CAPACITY).filter(|capacity| value(capacity) > 0.0) else { return };
+    stored(readings, &capacity);
     let Some(used) = used else { return };
     let rest = value(&capacity) - value(&used);
     if rest < 0.0 {
@@ -95,25 +130,30 @@ fn derive(readings: &mut Readings) {
     }
     let precision = used.precision;
     let two = |value: f64, unit| Reading::derived(value, unit, &[&used, &capacity], &["used", "capacity"]);
-    readings.insert(Signal::KV_HEADROOM, two(rest, Unit::Tokens).within(precision));
+    readings.insert(Signal::KV_HEADROOM, two(rest, capacity.unit).within(precision));
     let share = precision.map(|precision| precision / value(&capacity));
-    let said =
-        readings.get(&Signal::KV_IN_USE).is_some_and(|ratio| ratio.value.is_some() && used.state != State::Reported);
-    if !said {
+    // A ratio that used was made from stays as it was said; one that cannot be stays as well, with its reason.
+    let kept = |ratio: &Reading| match ratio.state {
+        State::Impossible => true,
+        _ => ratio.value.is_some() && used.state != State::Reported,
+    };
+    if !readings.get(&Signal::KV_IN_USE).is_some_and(kept) {
         readings.insert(Signal::KV_IN_USE, two(value(&used) / value(&capacity), Unit::Ratio).within(share));
     }
     match (evictable, available) {
         (Some(evictable), None) if value(&evictable) <= rest => {
             let inputs = ["capacity", "used", "evictable"];
             let left = rest - value(&evictable);
-            let left = Reading::derived(left, Unit::Tokens, &[&capacity, &used, &evictable], &inputs).within(precision);
+            let left =
+                Reading::derived(left, capacity.unit, &[&capacity, &used, &evictable], &inputs).within(precision);
             readings.entry(Signal::KV_AVAILABLE).or_insert(left);
             occupied(readings, &capacity, &used, &evictable);
         }
         (None, Some(available)) if value(&available) <= rest => {
             let inputs = ["capacity", "used", "available"];
             let left = rest - value(&available);
-            let left = Reading::derived(left, Unit::Tokens, &[&capacity, &used, &available], &inputs).within(precision);
+            let left =
+                Reading::derived(left, capacity.unit, &[&capacity, &used, &available], &inputs).within(precision);
             occupied(readings, &capacity, &used, &left);
             readings.entry(Signal::KV_EVICTABLE).or_insert(left);
         }

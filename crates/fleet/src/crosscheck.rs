@@ -1,8 +1,9 @@
 //! Sources held against each other: a disagreement beyond what the pool can have moved is a note.
 
-use model::{Note, PoolSet, Rank, RouterView, Signal};
+use model::{Note, PoolSet, Rank, RouterView, Signal, State};
 
 use crate::choose::Choice;
+use crate::sound;
 
 /// On a busy server two looks a moment apart differ: a batch that ends frees its tokens at once. Beyond this share of
 /// the capacity it is a disagreement all the same.
@@ -13,6 +14,12 @@ const IDLE_SHARE: f64 = 0.001;
 /// Notes about the sets of one pool that disagree.
 pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     let mut notes = Vec::new();
+    for contender in choice.contenders.iter().filter(|contender| contender.age_s <= crate::FRESH_S) {
+        if let Some(fault) = impossible(&contender.set) {
+            let text = format!("pool {}: {} says what cannot be: {fault}", choice.pool, contender.set.source);
+            notes.push(Note::new("impossible", text));
+        }
+    }
     let Some(best) = choice.winner() else { return notes };
     let Some(used) = value(best, Signal::KV_USED) else { return notes };
     let idle = rank.fresh(Signal::REQ_RUNNING) == Some(0.0) && rank.fresh(Signal::REQ_WAITING) == Some(0.0);
@@ -60,6 +67,16 @@ pub(crate) fn router(router: &str, view: &RouterView, rank: &Rank) -> Option<Not
         ours * 100.0
     );
     Some(Note::new("router-view-differs", text))
+}
+
+/// What a set says that cannot be: a number by itself, or numbers together. A pool of which nothing was published yet
+/// says nothing wrong.
+fn impossible(set: &PoolSet) -> Option<String> {
+    let alone = set.readings.iter().find(|(_, reading)| reading.state == State::Impossible);
+    if let Some((signal, reading)) = alone {
+        return Some(format!("{} {}", signal.row().title, reading.reason.as_deref().unwrap_or_default()));
+    }
+    sound::above_the_whole(&set.readings).filter(|_| value(set, Signal::KV_CAPACITY) != Some(0.0))
 }
 
 fn value(set: &PoolSet, signal: Signal) -> Option<f64> {

@@ -7,8 +7,12 @@ use model::{Account, DEVICE, FULL, Rank, RankId, Reading, Readings, Scope, Signa
 use crate::choose::{Choice, choose};
 use crate::complete;
 
-/// Builds the ranks; `why` says for a signal and pool why nothing reports it.
-pub(crate) fn build(account: &Account, now: Time, why: &dyn Fn(Signal, &str) -> String) -> (Vec<Rank>, Vec<Choice>) {
+/// Builds the ranks; `why` says for a signal, pool and tier why nothing reports it.
+pub(crate) fn build(
+    account: &Account,
+    now: Time,
+    why: &dyn Fn(Signal, &str, &str) -> String,
+) -> (Vec<Rank>, Vec<Choice>) {
     let ids = ids(account);
     let mut ranks = Vec::new();
     let mut choices = Vec::new();
@@ -108,7 +112,7 @@ fn readings(
     id: RankId,
     ids: &[RankId],
     now: Time,
-    why: &dyn Fn(Signal, &str) -> String,
+    why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Readings {
     let mut readings = Readings::new();
     let mut trusts: BTreeMap<Signal, (bool, u16)> = BTreeMap::new();
@@ -122,7 +126,7 @@ fn readings(
         }
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {
-        readings.entry(signal).or_insert_with(|| Reading::not_reported(signal.unit(), why(signal, "")));
+        readings.entry(signal).or_insert_with(|| Reading::not_reported(signal.unit(), why(signal, "", "")));
     }
     readings
 }

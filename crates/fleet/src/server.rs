@@ -22,8 +22,8 @@ pub struct Subject<'a> {
     pub account: &'a Account,
     /// What routers say about it: the router's address and the view.
     pub seen_by: Vec<(String, View)>,
-    /// Why nothing reports a signal of a pool.
-    pub why: &'a dyn Fn(Signal, &str) -> String,
+    /// Why nothing reports a signal (of a pool on a tier).
+    pub why: &'a dyn Fn(Signal, &str, &str) -> String,
 }
 
 /// A joined server and how its pools were chosen.
@@ -59,10 +59,9 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
                 notes.extend(crosscheck::sets(choice, rank));
             }
         }
-        for (router, view) in &subject.seen_by {
-            let view = settled(view, now);
+        for (router, view) in opinions(&subject.seen_by, now) {
             if let Some(rank) = ranks.iter().find(|rank| view.dp.is_none_or(|dp| rank.rank.dp == Some(dp))) {
-                notes.extend(crosscheck::router(router, &view, rank));
+                notes.extend(crosscheck::router(&router, &view, rank));
             }
         }
     }
@@ -129,6 +128,20 @@ fn merged(views: &[View], now: Time) -> Vec<RouterView> {
     merged
 }
 
+/// One view a router, however many of its pages tell one.
+fn opinions(seen_by: &[(String, View)], now: Time) -> Vec<(String, RouterView)> {
+    let mut routers: Vec<&String> = seen_by.iter().map(|(router, _)| router).collect();
+    routers.sort();
+    routers.dedup();
+    let mut opinions = Vec::new();
+    for router in routers {
+        let views: Vec<View> =
+            seen_by.iter().filter(|(known, _)| known == router).map(|(_, view)| view.clone()).collect();
+        opinions.extend(merged(&views, now).into_iter().map(|view| (router.clone(), view)));
+    }
+    opinions
+}
+
 /// A server that cannot be asked, or says nothing of its cache, is shown by what its router says of it, if the router
 /// says when it heard it.
 fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<Note>, now: Time) {
@@ -152,7 +165,7 @@ fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<N
             readings: pooled(Scope::Pool).collect(),
         };
         let Some(choice) = crate::choose::choose(vec![set], now) else { continue };
-        let pool = complete::pool(&choice, None, now, &|_, _| "the router does not say it".to_owned());
+        let pool = complete::pool(&choice, None, now, &|_, _, _| "the router does not say it".to_owned());
         let rank = match ranks.iter_mut().find(|rank| rank.rank.dp == id.dp) {
             Some(rank) => rank,
             None => {
@@ -182,19 +195,19 @@ fn empty_rank() -> Rank {
 }
 
 /// Every rank has the full pool and all readings that are always shown, whatever could be had.
-fn ensure_full(rank: &mut Rank, unreachable: Option<&str>, why: &dyn Fn(Signal, &str) -> String) {
-    let missing = |signal: Signal, pool: &str| match unreachable {
+fn ensure_full(rank: &mut Rank, unreachable: Option<&str>, why: &dyn Fn(Signal, &str, &str) -> String) {
+    let missing = |signal: Signal, pool: &str, tier: &str| match unreachable {
         Some(text) => Reading::unreachable(signal.unit(), text),
-        None => Reading::not_reported(signal.unit(), why(signal, pool)),
+        None => Reading::not_reported(signal.unit(), why(signal, pool, tier)),
     };
     if !rank.pools.iter().any(|pool| pool.pool == FULL && pool.tier == DEVICE) {
         let readings = Signal::all()
             .filter(|signal| signal.row().scope == Scope::Pool)
-            .map(|signal| (signal, missing(signal, FULL)))
+            .map(|signal| (signal, missing(signal, FULL, DEVICE)))
             .collect();
         rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), readings });
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {
-        rank.readings.entry(signal).or_insert_with(|| missing(signal, ""));
+        rank.readings.entry(signal).or_insert_with(|| missing(signal, "", ""));
     }
 }

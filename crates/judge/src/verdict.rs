@@ -1,7 +1,7 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
 use model::number::{count, percent};
-use model::{Level, Pool, Rank, Role, Server, Signal, Verdict};
+use model::{Level, Pool, Rank, Role, Server, Signal, Verdict, sum};
 
 struct Limit {
     in_use: f64,
@@ -24,7 +24,7 @@ pub fn verdict(server: &Server) -> Verdict {
     let Some((rank, (pool, in_use))) = fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
         return Verdict { level: Level::Unknown, reason: unknown(server) };
     };
-    let waiting: f64 = server.ranks.iter().filter_map(|rank| rank.fresh(Signal::REQ_WAITING)).sum();
+    let waiting = sum(&server.ranks, Signal::REQ_WAITING).unwrap_or(0.0);
     let waits = waiting > 0.0;
     let over = |limit: &Limit| in_use >= limit.in_use || (waits && in_use >= limit.while_waiting);
     let level = if over(&STRAINED) {
@@ -45,7 +45,7 @@ pub fn verdict(server: &Server) -> Verdict {
             reason += &what_binds(server, in_use);
         }
     }
-    let retracted: f64 = server.ranks.iter().filter_map(|rank| rank.fresh(Signal::REQ_RETRACTED_TOTAL)).sum();
+    let retracted = sum(&server.ranks, Signal::REQ_RETRACTED_TOTAL).unwrap_or(0.0);
     if retracted > 0.0 {
         reason += &format!(", {retracted:.0} retractions since start");
     }
@@ -79,9 +79,8 @@ fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
     text
 }
 
-/// State-space pools count states, whatever their series are called.
 fn unit(pool: &Pool) -> &'static str {
-    if pool.pool == "mamba" { "states" } else { "tokens" }
+    pool.get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name())
 }
 
 fn unknown(server: &Server) -> String {
@@ -110,7 +109,7 @@ fn router(server: &Server) -> String {
 /// What holds requests back when it is not the cache.
 fn what_binds(server: &Server, in_use: f64) -> String {
     let not_cache = if in_use < HALF { ", not for want of cache" } else { "" };
-    let sum = |signal| server.ranks.iter().filter_map(|rank| rank.fresh(signal)).sum::<f64>();
+    let sum = |signal| sum(&server.ranks, signal).unwrap_or(0.0);
     let (running, most) = (sum(Signal::REQ_RUNNING), sum(Signal::REQ_MAX_RUNNING));
     if most > 0.0 && running >= most {
         return format!("{not_cache}: the request cap of {most:.0} is reached");

@@ -75,6 +75,17 @@ impl Monitors {
         self.monitor.iter()
     }
 
+    /// The titles of those that do `kind` (or of all), as a list for people: `A, B or C`.
+    pub fn titles(&self, kind: Option<Kind>, last: &str) -> String {
+        let of_kind = self.iter().filter(|monitor| kind.is_none_or(|kind| monitor.kind == kind));
+        let titles: Vec<&str> = of_kind.map(|monitor| monitor.title.as_str()).collect();
+        match titles.split_last() {
+            Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+            Some((only, _)) => (*only).to_owned(),
+            None => String::new(),
+        }
+    }
+
     /// The paths that may be asked of monitors.
     pub fn allowed(&self) -> Vec<String> {
         self.iter().flat_map(|monitor| [&monitor.targets, &monitor.query, &monitor.alive]).flatten().cloned().collect()

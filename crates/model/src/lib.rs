@@ -20,7 +20,7 @@ pub use account::{Account, Fact, Facts, PoolSet, RankValue, SourceOutcome, Sourc
 pub use gap::{Finding, FindingState, Fix, Gap};
 pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation};
-pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings};
+pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
 pub use reading::{Reading, State};
 pub use server::{Role, RouterView, Server};
 pub use signal::{Kind, Row, Scope, Signal, Unit};

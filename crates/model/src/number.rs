@@ -17,8 +17,8 @@ pub fn count(value: f64) -> String {
 pub fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
     match value {
-        value if value > 0.0 && value < 0.05 => "<0.1 %".to_owned(),
-        value if value < 100.0 && value >= 99.95 => ">99.9 %".to_owned(),
+        value if (f64::MIN_POSITIVE..0.05).contains(&value) => "<0.1 %".to_owned(),
+        value if (99.95..100.0).contains(&value) => ">99.9 %".to_owned(),
         value => format!("{value:.1} %"),
     }
 }

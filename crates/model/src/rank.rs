@@ -72,9 +72,23 @@ impl Rank {
         self.readings.get(&signal).and_then(Reading::fresh)
     }
 
-    /// The pool with the highest fresh in-use: the one that binds first.
+    /// The device pool with the highest fresh in-use: the one that binds first.
     pub fn binding(&self) -> Option<(&Pool, f64)> {
+        let device = self.pools.iter().filter(|pool| pool.tier == DEVICE);
         let in_use = |pool| Pool::fresh(pool, Signal::KV_IN_USE).map(|ratio| (pool, ratio));
-        self.pools.iter().filter_map(in_use).max_by(|a, b| a.1.total_cmp(&b.1))
+        device.filter_map(in_use).max_by(|a, b| a.1.total_cmp(&b.1))
     }
+}
+
+/// The sum of a signal over data-parallel ranks; of tensor and pipeline ranks, which are copies, the largest counts.
+/// `None` when no rank tells it.
+pub fn sum(ranks: &[Rank], signal: Signal) -> Option<f64> {
+    let mut by_dp: BTreeMap<Option<u32>, f64> = BTreeMap::new();
+    for rank in ranks {
+        if let Some(value) = rank.fresh(signal) {
+            let most = by_dp.entry(rank.rank.dp).or_insert(value);
+            *most = most.max(value);
+        }
+    }
+    (!by_dp.is_empty()).then(|| by_dp.values().sum())
 }

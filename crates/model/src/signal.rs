@@ -7,13 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Signal(u8);
 
 /// What a signal's number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Tokens of cache (or of text, for throughput counters).
     Tokens,
     /// A share between 0 and 1; never summed.
     Ratio,
+    /// States of a state-space model, about one a request; some engines call them tokens.
+    States,
     /// Requests.
     Requests,
     /// Tokens a second.
@@ -93,6 +95,7 @@ impl Unit {
         match self {
             Unit::Tokens => "tokens",
             Unit::Ratio => "ratio",
+            Unit::States => "states",
             Unit::Requests => "requests",
             Unit::TokensPerSecond => "tokens_per_second",
             Unit::Gigabytes => "gigabytes",

@@ -25,7 +25,9 @@ pub(crate) struct Said {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(word) = cli.mistyped() {
-        return fail(&anyhow::anyhow!("no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)"));
+        return fail(&anyhow::anyhow!(
+            "no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)"
+        ));
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use engines::Tables;
 use file::{Capture, Origin};
-use model::{Answer, Observation};
+use model::{Answer, Blind, BlindKind, Level, Observation, Reading, Server, Signal, State};
 
 /// Fails with all failures at once.
 fn report(failures: &[String]) {
@@ -32,6 +32,7 @@ fn every_expectation_holds() {
             let told = reader::read(&tables, &capture, given);
             failures.extend(check::failures(&capture, given, &told));
         }
+        failures.extend(check::relay_failures(&tables, &capture));
     }
     report(&failures);
 }
@@ -51,23 +52,98 @@ fn invariants_hold_on_every_capture() {
     report(&failures);
 }
 
+/// Neither what is shown nor what is kept beside it depends on which port or path was asked first.
 #[test]
 fn the_order_of_answers_changes_nothing() {
     let tables = Tables::builtin();
     let mut failures = Vec::new();
     for capture in file::all() {
         let mut observations = capture.observations();
-        let tell = |observations: &[Observation]| {
-            reader::tell(&tables, &capture.engine, observations, &model::Facts::new(), capture.now(), Vec::new()).server
-        };
-        let forth = tell(&observations);
+        let forth = told_at(&tables, &capture, &observations, 0.0);
         observations.reverse();
-        let back = tell(&observations);
-        if forth != back {
-            failures.push(format!("{}: {forth:#?}\n  the other way round {back:#?}", capture.name));
+        let back = told_at(&tables, &capture, &observations, 0.0);
+        if forth.server != back.server {
+            failures.push(format!("{}: {:#?}\n  the other way round {:#?}", capture.name, forth.server, back.server));
+        }
+        for (one, other) in forth.account.sources.iter().zip(&back.account.sources) {
+            if one.outcome != other.outcome {
+                let (one, id, other) = (&one.outcome, &one.id, &other.outcome);
+                failures.push(format!("{}: source {id}: {one:?}; the other way round {other:?}", capture.name));
+            }
+        }
+        if forth.account.views != back.account.views {
+            failures.push(format!("{}: the views of its workers differ", capture.name));
         }
     }
     report(&failures);
+}
+
+/// A minute later nothing of it may be believed, and what was used (by the newest that said it) is still there.
+#[test]
+fn what_was_said_long_ago_is_stale() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let observations = capture.observations();
+        let (now, later) =
+            (told_at(&tables, &capture, &observations, 0.0), told_at(&tables, &capture, &observations, 60.0));
+        for ((place, before), (_, after)) in readings(&now.server).into_iter().zip(readings(&later.server)) {
+            let kept =
+                before.value.is_none() || after.state == State::Stale || !place.ends_with(Signal::KV_USED.row().id);
+            if after.fresh().is_some() || !kept {
+                failures.push(format!("{}: {place}: {before:?}\n  a minute later {after:?}", capture.name));
+            }
+        }
+        if later.server.verdict.level != Level::Unknown {
+            failures.push(format!("{}: judged {:?} by what was said a minute ago", capture.name, later.server.verdict));
+        }
+        failures.extend(invariants::broken(&later).into_iter().map(|how| format!("{}, stale: {how}", capture.name)));
+    }
+    report(&failures);
+}
+
+/// A server that does not answer is unreachable in every reading, and none of them is 0.
+#[test]
+fn what_cannot_be_asked_is_unreachable() {
+    let tables = Tables::builtin();
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        let mut observations = capture.observations();
+        for observation in &mut observations {
+            observation.outcome = Err(Blind::new(BlindKind::Refused, "connection refused"));
+        }
+        let told = told_at(&tables, &capture, &observations, 0.0);
+        for (place, reading) in readings(&told.server) {
+            if reading.state != State::Unreachable || reading.value.is_some() {
+                failures.push(format!("{}: {place}: {reading:?}", capture.name));
+            }
+        }
+        if told.server.unreachable.is_none() || told.server.verdict.level != Level::Unknown {
+            failures.push(format!("{}: {:?}, {:?}", capture.name, told.server.unreachable, told.server.verdict));
+        }
+    }
+    report(&failures);
+}
+
+fn told_at(tables: &Tables, capture: &Capture, observations: &[Observation], later: f64) -> reader::Told {
+    reader::tell(tables, &capture.engine, observations, &model::Facts::new(), capture.now().plus(later), Vec::new())
+}
+
+/// Every reading of a server's ranks, with its place.
+fn readings(server: &Server) -> Vec<(String, Reading)> {
+    let mut found = Vec::new();
+    for rank in &server.ranks {
+        let own = rank
+            .readings
+            .iter()
+            .map(|(signal, reading)| (format!("{:?} {}", rank.rank, signal.row().id), reading.clone()));
+        found.extend(own);
+        for pool in &rank.pools {
+            let place = |signal: &Signal| format!("{:?} {} {} {}", rank.rank, pool.pool, pool.tier, signal.row().id);
+            found.extend(pool.readings.iter().map(|(signal, reading)| (place(signal), reading.clone())));
+        }
+    }
+    found
 }
 
 /// Each port of each capture is asked the questions that tell engines apart, in their order, as a live one is.
@@ -169,13 +245,14 @@ fn captures_are_clean() {
 
 fn asked(capture: &Capture, on: &str, question: &str) -> Observation {
     let found = capture.file.answer.iter().find(|answer| answer.on == on && answer.get == question);
-    found.map(|answer| capture.observation(answer)).unwrap_or_else(|| Observation {
+    let missing = || Observation {
         get: question.to_owned(),
         url: format!("http://127.0.0.1:30000{question}"),
         at: capture.taken(),
         took: 0.0,
         outcome: Ok(Answer { status: 404, ..Answer::default() }),
-    })
+    };
+    found.map_or_else(missing, |answer| capture.observation(answer))
 }
 
 fn recognised(tables: &Tables, observation: &Observation) -> Option<(String, String)> {

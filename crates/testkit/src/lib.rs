@@ -1,5 +1,6 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
+pub mod lab;
 mod program;
 pub mod real;
 mod replay;

@@ -97,6 +97,7 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         }
     }
     let rank = ranks::rank(&said, account);
+    let void = source.void.as_ref().filter(|field| path::first(root, element, field).and_then(number) == Some(0.0));
     let mut pools: BTreeMap<(String, String), Readings> = BTreeMap::new();
     let mut view = Readings::new();
     let mut values = Vec::new();
@@ -105,9 +106,16 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
             continue;
         }
         let Some(number) = path::first(root, element, &row.name).and_then(number) else { continue };
-        let reading = value::reading(row, number, format!("{} {}", observation.url, row.name), at.time, |name| {
-            account.fact(name)
-        });
+        let reading = match void {
+            Some(field) => {
+                let why = format!("nothing was published yet: {field} is 0 in {}", source.get);
+                model::Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
+            }
+            None => {
+                let from = format!("{} {}", observation.url, row.name);
+                value::reading(row, number, from, at.time, |name| account.fact(name))
+            }
+        };
         if source.worker.is_some() {
             view.entry(row.signal).or_insert(reading);
         } else if let Some(pool) = &row.pool {

@@ -24,14 +24,21 @@ pub(crate) const MOST_ELEMENTS: usize = 4096;
 /// Understands everything that one server answered. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Facts) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
+    let answer = |source: &Source| {
+        let mut same = observations.iter().filter(|observation| observation.get == source.get);
+        // One path may have been asked on several ports: the one that serves it counts.
+        same.clone().find(|observation| answered(observation)).or_else(|| same.next())
+    };
+    let superseded = |source: &Source| {
+        let other = |id: &String| table.sources.iter().find(|other| other.id == *id).and_then(answer);
+        source.unless.iter().filter_map(other).any(answered)
+    };
     let asked: Vec<(u16, &Source, &Observation)> = table
         .sources
         .iter()
         .enumerate()
-        .filter_map(|(index, source)| {
-            let observation = observations.iter().find(|observation| observation.get == source.get)?;
-            Some((index as u16, source, observation))
-        })
+        .filter(|(_, source)| !superseded(source))
+        .filter_map(|(index, source)| Some((index as u16, source, answer(source)?)))
         .collect();
 
     let bodies: Vec<Body> = asked.iter().map(|(_, source, observation)| Body::of(source, observation)).collect();
@@ -42,6 +49,9 @@ pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Fac
         account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     }
     for ((trust, source, observation), body) in asked.iter().zip(bodies) {
+        if !offers(source, &account) {
+            continue;
+        }
         let outcome = match body {
             Body::Json(root) => json::read(*trust, source, observation, &root, &mut account),
             Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
@@ -133,6 +143,18 @@ impl<'a> Body<'a> {
             _ => SourceOutcome::Broken(format!("GET {get} answered {status}")),
         })
     }
+}
+
+fn answered(observation: &Observation) -> bool {
+    observation.outcome.as_ref().is_ok_and(|answer| answer.status == 200)
+}
+
+/// Whether the server's version, as far as it is known, has this source.
+fn offers(source: &Source, account: &Account) -> bool {
+    account.fact("version").and_then(Version::parse).is_none_or(|version| {
+        source.since.as_ref().is_none_or(|since| version >= *since)
+            && source.until.as_ref().is_none_or(|until| version < *until)
+    })
 }
 
 /// Whether row `read` counts for what is known of the server. An unknown version reads every row: pages of versions

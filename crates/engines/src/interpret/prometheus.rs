@@ -45,7 +45,7 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
         !found_name(table, name).is_empty()
             && (names.is_empty() || names.iter().any(|wanted| wanted == found_name(table, name)))
     };
-    exposition::scan(page, &Limits::default(), wanted, |_| found = true);
+    exposition::scan(page, &Limits::whole(), wanted, |_| found = true);
     found
 }
 
@@ -54,7 +54,7 @@ pub(super) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
     let mut found = None;
     exposition::scan(
         page,
-        &Limits::default(),
+        &Limits::whole(),
         |name| !found_name(table, name).is_empty(),
         |sample| {
             if found.is_none() {
@@ -90,7 +90,7 @@ pub(super) fn read(
     let mut seen = Vec::new();
     let mut bad_labels = 0_usize;
     let wanted = |name: &str| rows.contains_key(found_name(table, name));
-    let summary = exposition::scan(page, &Limits::default(), wanted, |sample| {
+    let summary = exposition::scan(page, &Limits::whole(), wanted, |sample| {
         let Some(row) = rows.get(found_name(table, &sample.name)) else { return };
         if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
             return;

@@ -18,17 +18,18 @@ pub(crate) fn reading<'a>(
     fact: impl Fn(&str) -> Option<&'a str> + Copy,
 ) -> Reading {
     let row = read.signal.row();
-    if let Some(why) = impossible(row.unit, row.kind, value) {
-        return Reading::impossible(row.unit, format!("said {value}: {why}"), source, at);
+    let unit = read.unit.unwrap_or(row.unit);
+    if let Some(why) = impossible(unit, row.kind, value) {
+        return Reading::impossible(unit, format!("said {value}: {why}"), source, at);
     }
     if value == 0.0 && !read.dead.is_empty() {
         let dead = read.dead.iter().find(|dead| dead.holds(fact) != Holds::No);
         if let Some(dead) = dead {
             let text = String::from(dead.clone());
-            return Reading::not_reported(row.unit, format!("{} is 0 but never moves when {text}", read.name));
+            return Reading::not_reported(unit, format!("{} is 0 but never moves when {text}", read.name));
         }
     }
-    Reading::reported(value, row.unit, source, at).within(Some(read.round.unwrap_or(0.0)))
+    Reading::reported(value, unit, source, at).within(Some(read.round.unwrap_or(0.0)))
 }
 
 fn impossible(unit: Unit, kind: Kind, value: f64) -> Option<&'static str> {

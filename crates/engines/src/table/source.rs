@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Signal;
+use model::{Signal, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
@@ -83,6 +83,9 @@ pub struct Source {
     /// JSON: the same clock's time of the answer, so that an age can be had from a clock that differs from ours.
     #[serde(default)]
     pub now: Option<String>,
+    /// JSON: a field of the element that is 0 only before anything was published; the element's numbers are void then.
+    #[serde(default)]
+    pub void: Option<String>,
     /// Rows are about other servers: the label or JSON path that holds their address.
     #[serde(default)]
     pub worker: Option<String>,
@@ -149,6 +152,9 @@ pub struct Read {
     /// Half of the last digit that the engine prints: the value is right within ± this.
     #[serde(default)]
     pub round: Option<f64>,
+    /// What it counts, where that is not the signal's own unit.
+    #[serde(default)]
+    pub unit: Option<Unit>,
     /// Several samples of one rank that differ in other labels.
     #[serde(default)]
     pub fold: Fold,

@@ -1,7 +1,7 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
-use engines::table::Table;
 use engines::table::version::Version;
+use engines::table::{Source, Table};
 use model::{Account, BlindKind, Note, Observation};
 use sense::Target;
 
@@ -59,6 +59,13 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
 }
 
 async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>) -> Account {
+    // Questions that found out what a port serves are no answers of another port.
+    observations.retain(|seen| {
+        let of_port = |source: &Source| {
+            candidate.ports.get(&source.on).is_some_and(|target| seen.url.starts_with(&target.to_string()))
+        };
+        table.sources.iter().any(|source| source.get == seen.get && of_port(source))
+    });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
     let mut version = None;

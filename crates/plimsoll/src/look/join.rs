@@ -15,7 +15,7 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
     let mut material: BTreeMap<String, Looked> = BTreeMap::new();
     let views: Vec<Vec<(String, View)>> = looked.iter().map(|one| seen_by(one, &looked)).collect();
     for (mut one, seen_by) in looked.into_iter().zip(views) {
-        let why = |signal: Signal, pool: &str| reason(eye, &one.account, signal, pool);
+        let why = |signal: Signal, pool: &str, tier: &str| reason(eye, &one.account, signal, pool, tier);
         let subject = Subject {
             url: one.candidate.url(),
             host: one.candidate.face().map(|face| face.base.host.clone()).unwrap_or_default(),
@@ -67,9 +67,9 @@ fn key(server: &Server) -> String {
     format!("{} {:?}", server.url, server.pid)
 }
 
-fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str) -> String {
+fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str, tier: &str) -> String {
     match account.engine.as_deref().and_then(|name| eye.tables.get(name)) {
-        Some(table) => engines::why(table, account, signal, pool),
+        Some(table) => engines::why(table, account, signal, pool, tier),
         None => "no engine that is known here answered".to_owned(),
     }
 }

@@ -185,12 +185,13 @@ fn describe(one: &Looked, gap: &ScrapeGap) -> Scraped {
 
 /// The gaps that the watchers leave: servers that nobody scrapes.
 pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Gap> {
-    let scrapers: Vec<&Watcher> = watchers.iter().filter(|watcher| watcher.kind == "scrapes").collect();
+    let scrapers = lint::monitors().titles(Some(Kind::Scrapes), "or");
+    let scraping: Vec<&Watcher> = watchers.iter().filter(|watcher| watcher.kind == "scrapes").collect();
     let mut gaps = Vec::new();
     for one in looked {
         let Some((page, series)) = page(eye, one) else { continue };
         let url = one.candidate.url();
-        let seen: Vec<(&Watcher, &Scraped)> = scrapers
+        let seen: Vec<(&Watcher, &Scraped)> = scraping
             .iter()
             .filter_map(|watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?)))
             .collect();
@@ -205,10 +206,7 @@ pub(crate) fn gaps(watchers: &[Watcher], looked: &[Looked], eye: &Eye) -> Vec<Ga
                 format!("{} at {}: {}", watcher.title, watcher.url, scraped.detail),
                 watcher.config.clone().unwrap_or_else(|| format!("the configuration of {}", watcher.title)),
             ),
-            None => (
-                "no Prometheus, VictoriaMetrics or vmagent was found".to_owned(),
-                "a Prometheus, VictoriaMetrics or vmagent to be set up".to_owned(),
-            ),
+            None => (format!("no {scrapers} was found"), format!("{scrapers}, to be set up")),
         };
         let only_missing = best.is_none_or(|(_, scraped)| scraped.state == "not_scraped");
         gaps.push(Gap {

@@ -119,7 +119,7 @@ fn label(word: &str) -> String {
 }
 
 fn monitors(report: &Report, width: usize) -> String {
-    let mut out = strong("Do we have Prometheus, VictoriaMetrics, vmagent, Grafana, Alertmanager here?") + "\n";
+    let mut out = strong(&format!("Do we have {} here?", lint::monitors().titles(None, "or"))) + "\n";
     if report.monitors.is_empty() {
         out += "  none of them runs here, and none was given (--prometheus URL)\n";
     }

@@ -185,7 +185,7 @@ fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
     };
     let used = get(Signal::KV_USED);
     let off = used.map(precision).unwrap_or_default();
-    let unit = if pool.pool == "mamba" { "states" } else { "tokens" };
+    let unit = get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name());
     let capacity = reading(get(Signal::KV_CAPACITY));
     let head = format!("  {name:<9}{} {}", bar(pool, BAR), strong(&format!("{} in use", reading(in_use))));
     let occupied = match get(Signal::KV_OCCUPIED).filter(|reading| reading.value.is_some()) {

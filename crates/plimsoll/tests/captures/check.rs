@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use engines::Tables;
 use model::{DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Scope};
 
 use super::file::{Capture, Expect, FactRow, Given};
-use super::reader::Told;
+use super::reader::{self, Told};
 
 /// Everything in which `told` differs from what the capture expects.
 pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<String> {
@@ -35,6 +36,42 @@ pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<Stri
     }
     if told.account.workers.len() != capture.file.worker.len() {
         failures.push(fail(&format!("{} workers listed", told.account.workers.len()), "the file names every worker"));
+    }
+    failures
+}
+
+/// Everything in which the router's copy of its workers' pages is not read as expected.
+pub(crate) fn relay_failures(tables: &Tables, capture: &Capture) -> Vec<String> {
+    let router = reader::table(tables, &capture.engine);
+    let source = router.sources.iter().find_map(|source| Some((source.relay.as_ref()?, &source.get)));
+    let mut failures = Vec::new();
+    for row in &capture.file.relay {
+        let pages = capture.observations();
+        let page = source.and_then(|(label, get)| Some((label, pages.into_iter().find(|page| page.get == *get)?)));
+        let Some((label, page)) = page else {
+            failures.push(format!("{}: there is no such page", capture.name));
+            continue;
+        };
+        let table = reader::table(tables, &row.engine);
+        // What the router lists of the worker is known before, as in a live look.
+        let mut known = model::Account::default();
+        let listed = engines::interpret(router, &capture.observations(), &model::Facts::new());
+        for worker in listed.workers.iter().filter(|worker| worker.url == row.worker) {
+            known.learn("role", worker.role.map_or("unknown", Role::name), "router", 0);
+            if let Some(version) = &worker.version {
+                known.learn("version", version, "router", 0);
+            }
+        }
+        let told = engines::interpret_relayed(table, &page, label, &row.worker, &known.facts);
+        let set = told.sets.iter().find(|set| set.pool == FULL && set.tier == DEVICE);
+        let value = told.values.iter().find(|value| value.signal == row.signal).map(|value| &value.reading);
+        let said = value.or_else(|| set?.readings.get(&row.signal));
+        let fits = said
+            .is_some_and(|said| state(said) == "reported" && said.value.is_some_and(|value| near(value, row.value)));
+        if !fits {
+            let (name, id, wanted, why) = (&capture.name, row.signal.row().id, row.value, &row.why);
+            failures.push(format!("{name}: passed on, {id} is {said:?}, not {wanted}\n      evidence: {why}"));
+        }
     }
     failures
 }
@@ -79,10 +116,11 @@ fn reading(row: &Expect, told: &Told) -> Option<String> {
     let pooled = row.worker.is_none() && signal.row().scope == Scope::Pool;
     let pool = row.pool.as_deref().unwrap_or(FULL);
     let tier = row.tier.as_deref().unwrap_or(DEVICE);
-    let mut place = row.worker.as_ref().map_or_else(|| format!("{:?}", row.rank), |worker| format!("view of {worker}"));
-    if pooled {
-        place += &format!(", pool {pool} on {tier}");
-    }
+    let place = match &row.worker {
+        Some(worker) => format!("view of {worker}"),
+        None if pooled => format!("{:?}, pool {pool} on {tier}", row.rank),
+        None => format!("{:?}", row.rank),
+    };
     let what = format!("{} of {place}", signal.row().id);
     let readings = match holder(row, told, pooled, pool, tier) {
         Some(readings) => readings,

@@ -41,6 +41,9 @@ pub(crate) struct CaptureFile {
     /// The readings.
     #[serde(default)]
     pub(crate) expect: Vec<Expect>,
+    /// What a router's copy of its workers' pages says of them.
+    #[serde(default)]
+    pub(crate) relay: Vec<RelayRow>,
 }
 
 /// Where a capture comes from.
@@ -114,6 +117,22 @@ pub(crate) struct WorkerRow {
     /// Its version, as the router knows it.
     #[serde(default)]
     pub(crate) version: Option<String>,
+    /// The evidence.
+    pub(crate) why: String,
+}
+
+/// One number of a worker on the page on which its router passes on its workers' own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RelayRow {
+    /// The worker's engine.
+    pub(crate) engine: String,
+    /// Its address as the router spells it.
+    pub(crate) worker: String,
+    /// The signal, of the full pool or of the rank.
+    pub(crate) signal: Signal,
+    /// Its reported value.
+    pub(crate) value: f64,
     /// The evidence.
     pub(crate) why: String,
 }

@@ -82,10 +82,16 @@ fn one(told: &Told, signal: Signal, reading: &Reading) -> Option<String> {
     if let Some(how) = value(signal, reading) {
         return Some(how);
     }
+    if let Some(how) = untrue(told, reading) {
+        return Some(how);
+    }
     let dead = dead(told, reading);
     match reading.state {
-        State::Reported | State::Stale if reading.source.is_none() => Some("a value without a source".to_owned()),
+        State::Reported if reading.source.is_none() => Some("a value without a source".to_owned()),
         State::Reported | State::Stale if reading.age_s.is_none() => Some("a value without an age".to_owned()),
+        State::Stale if reading.source.is_none() && reading.inputs.is_empty() => {
+            Some("stale, and from nowhere".to_owned())
+        }
         State::Derived | State::Inferred if reading.inputs.is_empty() => Some("made from nothing".to_owned()),
         State::Derived if reading.age_s.is_none() => Some("a derived value without an age".to_owned()),
         State::Reported if dead.is_some() => dead,
@@ -104,6 +110,22 @@ fn value(signal: Signal, reading: &Reading) -> Option<String> {
         Some(value) if signal.unit() == Unit::Ratio && value > 1.0 => Some(format!("a share of {value}")),
         _ => None,
     }
+}
+
+/// A reason that denies what an answer holds.
+fn untrue(told: &Told, reading: &Reading) -> Option<String> {
+    let reason = reading.reason.as_deref()?;
+    let sets = told.account.sets.iter().flat_map(|set| set.readings.values());
+    let said =
+        sets.chain(told.account.values.iter().map(|value| &value.reading)).filter_map(|said| said.source.as_deref());
+    let denied = |source: &&str| {
+        let (url, name) = source.split_once(' ').unwrap_or_default();
+        let name = name.rsplit(':').next().unwrap_or_default();
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        let claim = format!("{name} is not in the answer of /{path}");
+        reason.split("; ").any(|part| part == claim)
+    };
+    said.filter(|source| denied(source)).map(|source| format!("denied although it was said: {source}; {reason}")).next()
 }
 
 /// A zero of a field that never says anything else.

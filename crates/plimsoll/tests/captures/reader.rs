@@ -55,7 +55,7 @@ pub(crate) fn tell(
 ) -> Told {
     let table = table(tables, engine);
     let account = engines::interpret(table, observations, flags);
-    let why = |signal: Signal, pool: &str| engines::why(table, &account, signal, pool);
+    let why = |signal: Signal, pool: &str, tier: &str| engines::why(table, &account, signal, pool, tier);
     let subject = Subject {
         url: "http://127.0.0.1:30000".to_owned(),
         host: "127.0.0.1".to_owned(),

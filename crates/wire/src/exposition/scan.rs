@@ -118,7 +118,7 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
             self.summary.bad_line(line.number, Reason::TooLong);
         } else if wanted == Some(false) {
             self.summary.samples += 1;
-        } else if line.ended {
+        } else if line.ended || self.limits.whole {
             self.read(line, name, wanted);
         } else {
             self.summary.bad_line(line.number, Reason::Unterminated);
