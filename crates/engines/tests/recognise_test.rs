@@ -11,7 +11,7 @@ fn words(line: &str) -> Vec<String> {
 /// The engine that `line` runs (words separated by `|`), and the port that its flags say.
 fn check(line: &str, expected: Option<(&str, &str)>) {
     let tables = Tables::builtin();
-    let found = recognise(tables.iter(), &words(line));
+    let found = recognise(&tables, &words(line));
     let found = found.map(|found| {
         let table = tables.get(&found.engine).expect("a table");
         let flags = from_arguments(table, &found.arguments.unwrap_or_default(), "test");

@@ -57,10 +57,10 @@ fn ids(account: &Account) -> Vec<RankId> {
     // A source without rank labels (dp unknown) names no further rank when others are named.
     let named: Vec<RankId> = all.iter().copied().filter(|id| id.dp.is_some()).collect();
     // Sources that do not know tensor and pipeline ranks speak of the first: the same rank, if one of that dp is there.
-    if named.is_empty() { all.into_iter().collect() } else { merge_unknown(named) }
+    if named.is_empty() { all.into_iter().collect() } else { merge_unknown(&named) }
 }
 
-fn merge_unknown(ids: Vec<RankId>) -> Vec<RankId> {
+fn merge_unknown(ids: &[RankId]) -> Vec<RankId> {
     let fuller = |id: &RankId| {
         let lacks = id.tp.is_none() || id.pp.is_none();
         lacks && ids.iter().any(|other| other != id && other.dp == id.dp && other.tp.is_some() && other.pp.is_some())

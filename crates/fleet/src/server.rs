@@ -166,15 +166,10 @@ fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<N
         };
         let Some(choice) = crate::choose::choose(vec![set], now) else { continue };
         let pool = complete::pool(&choice, None, now, &|_, _, _| "the router does not say it".to_owned());
-        let rank = match ranks.iter_mut().find(|rank| rank.rank.dp == id.dp) {
-            Some(rank) => rank,
-            None => {
-                ranks.push(empty_rank());
-                let Some(rank) = ranks.last_mut() else { continue };
-                rank.rank = id;
-                rank
-            }
-        };
+        if !ranks.iter().any(|rank| rank.rank.dp == id.dp) {
+            ranks.push(Rank { rank: id, ..empty_rank() });
+        }
+        let Some(rank) = ranks.iter_mut().find(|rank| rank.rank.dp == id.dp) else { continue };
         rank.pools.retain(|known| known.pool != FULL || known.tier != DEVICE);
         rank.pools.insert(0, pool);
         for (signal, mut reading) in pooled(Scope::Rank) {

@@ -18,8 +18,10 @@ const POOL: f64 = 65536.0;
 /// How far from the truth's span an answer may lie.
 const ALLOWED: f64 = 0.01 * POOL;
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
-    let tests: [(&str, fn() -> Result<(), Failed>); 9] = [
+    let tests: [(&str, Test); 9] = [
         ("found without configuration, idle", found),
         ("doctor names the flag and the place", doctor),
         ("decode fills with its metrics off", decode_fills),
@@ -88,7 +90,7 @@ fn watch(mut load: Child) -> Result<Vec<Seen>, Failed> {
     let begun = Instant::now();
     let mut seen = Vec::new();
     while load.try_wait()?.is_none() {
-        if begun.elapsed() > Duration::from_secs(240) {
+        if begun.elapsed() > Duration::from_mins(4) {
             let _ = load.kill();
             return Err("the load does not end".into());
         }
@@ -126,7 +128,6 @@ fn hold(what: &str, answers: &[(f64, f64)], account: &[Batch], above: f64) -> Re
             .into());
         }
     }
-    println!("{what}: {held} of {} answers held against the engine's account", answers.len());
     Ok(held)
 }
 

@@ -10,8 +10,10 @@ use testkit::{Answer, Replay, plimsoll, schema_faults};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
-    let tests: [(&str, fn() -> Result<(), Failed>); 5] = [
+    let tests: [(&str, Test); 5] = [
         ("Prometheus: not scraped, and the advice mends it", advice_mends_it),
         ("Prometheus: a page that answers 404 is down", down),
         ("VictoriaMetrics scrapes and stores", victoria),

@@ -89,13 +89,9 @@ impl Lab {
 
     /// How many requests the log says were retracted.
     pub fn retracted(&self, server: &str) -> f64 {
-        let counts = self
-            .log(server)
-            .lines()
-            .filter(|line| line.contains("Retract requests"))
-            .filter_map(|line| number(line, "#retracted_reqs: "))
-            .sum::<f64>();
-        counts
+        let log = self.log(server);
+        let lines = log.lines().filter(|line| line.contains("Retract requests"));
+        lines.filter_map(|line| number(line, "#retracted_reqs: ")).sum()
     }
 
     fn log(&self, server: &str) -> String {

@@ -68,7 +68,7 @@ pub fn wait_for_port(port: u16) {
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }

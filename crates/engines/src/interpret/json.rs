@@ -106,15 +106,12 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
             continue;
         }
         let Some(number) = path::first(root, element, &row.name).and_then(number) else { continue };
-        let reading = match void {
-            Some(field) => {
-                let why = format!("nothing was published yet: {field} is 0 in {}", source.get);
-                model::Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
-            }
-            None => {
-                let from = format!("{} {}", observation.url, row.name);
-                value::reading(row, number, from, at.time, |name| account.fact(name))
-            }
+        let reading = if let Some(field) = void {
+            let why = format!("nothing was published yet: {field} is 0 in {}", source.get);
+            model::Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
+        } else {
+            let from = format!("{} {}", observation.url, row.name);
+            value::reading(row, number, from, at.time, |name| account.fact(name))
         };
         if source.worker.is_some() {
             view.entry(row.signal).or_insert(reading);

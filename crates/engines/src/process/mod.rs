@@ -7,7 +7,8 @@ mod unwrap;
 pub use config_file::settings;
 pub use flags::{from_arguments, from_config};
 
-use crate::table::{ProcessRule, Table};
+use crate::Tables;
+use crate::table::ProcessRule;
 
 /// A command line that runs an engine.
 #[derive(Debug, Clone)]
@@ -21,33 +22,41 @@ pub struct Recognised {
 }
 
 /// Recognises the engine that `argv` runs, through any wrappers.
-pub fn recognise<'a>(tables: impl Iterator<Item = &'a Table> + Clone, argv: &[String]) -> Option<Recognised> {
+pub fn recognise(tables: &Tables, argv: &[String]) -> Option<Recognised> {
     for (wrappers, command) in unwrap::commands(argv) {
-        for table in tables.clone() {
-            let rules = &table.engine.process;
-            if let Some(arguments) = rules.iter().find_map(|rule| fits(rule, &command)) {
-                return Some(Recognised { engine: table.engine.name.clone(), arguments, wrappers });
+        for table in tables.iter() {
+            let engine = table.engine.name.clone();
+            for rule in &table.engine.process {
+                if let Some(arguments) = fits(rule, &command) {
+                    return Some(Recognised { engine, arguments: Some(arguments), wrappers });
+                }
+                if rule
+                    .title
+                    .as_deref()
+                    .is_some_and(|title| command.first().is_some_and(|name| name.trim_end() == title))
+                {
+                    return Some(Recognised { engine, arguments: None, wrappers });
+                }
             }
         }
     }
     None
 }
 
-/// The arguments behind the part that makes `command` fit `rule`, if they are still there.
-fn fits(rule: &ProcessRule, command: &[String]) -> Option<Option<Vec<String>>> {
+/// The arguments behind the part that makes `command` fit `rule`.
+fn fits(rule: &ProcessRule, command: &[String]) -> Option<Vec<String>> {
     let (name, rest) = command.split_first()?;
-    let rest = match (&rule.module, &rule.command, &rule.title) {
-        (Some(module), _, _) => after_module(name, rest, module)?,
-        (_, Some(wanted), _) => after_command(name, rest, wanted)?,
-        (_, _, Some(title)) => return (name.trim_end() == title).then_some(None),
-        (None, None, None) => return None,
+    let rest = match (&rule.module, &rule.command) {
+        (Some(module), _) => after_module(name, rest, module)?,
+        (None, Some(wanted)) => after_command(name, rest, wanted)?,
+        (None, None) => return None,
     };
     match &rule.verb {
-        None => Some(Some(rest.to_vec())),
+        None => Some(rest.to_vec()),
         Some(verb) => {
             // Options may stand before the verb; the first word that is none must be it.
             let at = rest.iter().position(|word| !word.starts_with('-'))?;
-            (rest[at] == *verb).then(|| Some(rest[at + 1..].to_vec()))
+            (rest[at] == *verb).then(|| rest[at + 1..].to_vec())
         }
     }
 }

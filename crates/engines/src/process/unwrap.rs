@@ -130,11 +130,12 @@ fn split_script(script: &str) -> Vec<Vec<String>> {
     while let Some(letter) = letters.next() {
         match (quote, letter) {
             (Some(open), letter) if letter == open => quote = None,
-            (Some('"') | None, '\\') => match letters.next() {
-                Some('\n') | None => {}
-                Some(escaped) => word.get_or_insert_default().push(escaped),
-            },
-            (Some(_), letter) => word.get_or_insert_default().push(letter),
+            (Some('"') | None, '\\') => {
+                // A backslash before a line end joins the lines.
+                if let Some(escaped) = letters.next().filter(|escaped| *escaped != '\n') {
+                    word.get_or_insert_default().push(escaped);
+                }
+            }
             (None, '\'' | '"') => {
                 quote = Some(letter);
                 word.get_or_insert_default();
@@ -144,7 +145,7 @@ fn split_script(script: &str) -> Vec<Vec<String>> {
                 end_word(&mut parts, &mut word);
                 parts.push(Vec::new());
             }
-            (None, letter) => word.get_or_insert_default().push(letter),
+            (_, letter) => word.get_or_insert_default().push(letter),
         }
     }
     end_word(&mut parts, &mut word);

@@ -81,20 +81,20 @@ impl From<Condition> for String {
 
 impl Term {
     fn parse(text: &str) -> Result<Term, String> {
-        let versioned = |value: &str| {
+        let version = |value: &str| {
             Version::parse(value).ok_or_else(|| format!("{value:?} is not a version, in condition {text:?}"))
         };
-        let (fact, test) = if let Some((fact, value)) = text.split_once("!=") {
+        let (fact, check) = if let Some((fact, value)) = text.split_once("!=") {
             (fact, Test::IsNot(value.trim().to_owned()))
         } else if let Some((fact, value)) = text.split_once(">=") {
-            (fact, Test::AtLeast(versioned(value)?))
+            (fact, Test::AtLeast(version(value)?))
         } else if let Some((fact, value)) = text.split_once('<') {
-            (fact, Test::Below(versioned(value)?))
+            (fact, Test::Below(version(value)?))
         } else if let Some((fact, value)) = text.split_once('=') {
             (fact, Test::Is(value.trim().to_owned()))
         } else {
             return Err(format!("condition {text:?} has none of = != < >="));
         };
-        Ok(Term { fact: fact.trim().to_owned(), test })
+        Ok(Term { fact: fact.trim().to_owned(), test: check })
     }
 }

@@ -29,11 +29,11 @@ const CONFIG_CAP: usize = 1 << 20;
 
 /// Searches this host.
 pub(super) async fn this_host(eye: &Eye) -> Result<Found> {
-    let seen = processes(&eye.place, |argv| recognise(eye.tables.iter(), argv).is_some()).await?;
+    let seen = processes(&eye.place, |argv| recognise(&eye.tables, argv).is_some()).await?;
     let mut notes = seen.notes;
     let mut found: Vec<(Process, Recognised)> = Vec::new();
     for process in seen.found {
-        if let Some(recognised) = recognise(eye.tables.iter(), &process.argv) {
+        if let Some(recognised) = recognise(&eye.tables, &process.argv) {
             found.push((process, recognised));
         }
     }

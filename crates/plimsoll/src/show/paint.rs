@@ -33,10 +33,9 @@ pub(crate) fn level(level: Level) -> Style {
 /// The word that goes behind a value of this state; nothing behind what was said or computed.
 pub(crate) fn state_word(state: State) -> &'static str {
     match state {
-        State::Reported | State::Derived => "",
         State::Inferred => " (inferred)",
         State::Stale => " (stale)",
         State::Impossible => " (impossible)",
-        State::NotReported | State::Unreachable => "",
+        State::Reported | State::Derived | State::NotReported | State::Unreachable => "",
     }
 }

@@ -258,11 +258,7 @@ fn requests(rank: &Rank, width: usize) -> String {
 
 fn router_line(view: &model::RouterView, width: usize) -> String {
     let role = view.role.map_or("worker", Role::name);
-    let health = match view.healthy {
-        Some(true) => "",
-        Some(false) => ", not healthy",
-        None => "",
-    };
+    let health = if view.healthy == Some(false) { ", not healthy" } else { "" };
     let address = view.worker.split_once("://").map_or(view.worker.as_str(), |(_, rest)| rest);
     let dp = view.dp.filter(|dp| *dp > 0).map_or(String::new(), |dp| format!(" dp {dp}"));
     let in_use = view.readings.get(&Signal::KV_IN_USE);

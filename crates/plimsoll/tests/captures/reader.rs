@@ -28,8 +28,8 @@ pub(crate) fn flags(tables: &Tables, capture: &Capture, given: Given) -> Facts {
         return Facts::new();
     }
     let argv = &capture.file.argv;
-    let found = process::recognise(tables.iter(), argv)
-        .unwrap_or_else(|| panic!("{}: nothing recognises its argv", capture.name));
+    let found =
+        process::recognise(tables, argv).unwrap_or_else(|| panic!("{}: nothing recognises its argv", capture.name));
     assert_eq!(found.engine, capture.engine, "{}: argv", capture.name);
     process::from_arguments(table(tables, &found.engine), &found.arguments.unwrap_or_default(), "command line")
 }
