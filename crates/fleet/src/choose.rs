@@ -3,7 +3,7 @@
 
 use model::{PoolSet, RankId, Signal, Time};
 
-use crate::{FRESH_S, sound};
+use crate::{FRESH_S, crosscheck, sound};
 
 /// One set that could have been shown, and why it was or was not: the material of `explain`.
 #[derive(Debug, Clone)]
@@ -52,12 +52,31 @@ pub(crate) fn choose(sets: Vec<PoolSet>, now: Time) -> Option<Choice> {
         })
         .collect();
     contenders.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    prefer_idle(&mut contenders);
     let stale = contenders[0].age_s > FRESH_S;
     let best = contenders[0].clone();
     for other in &mut contenders[1..] {
         other.lost = Some(why_lost(&best, other));
     }
     Some(Choice { rank, pool, tier, stale, contenders })
+}
+
+/// Gauges that are written at batches stand still when there are none: for up to half a minute after a load they show it.
+/// A source that looks at the pool itself, and sees nothing running, nothing waiting and less in use, knows better.
+fn prefer_idle(contenders: &mut [Contender]) {
+    let used = |contender: &Contender| contender.set.readings.get(&Signal::KV_USED).and_then(|used| used.value);
+    let Some(first) = contenders.first().filter(|first| !first.set.live && first.age_s <= FRESH_S) else { return };
+    let Some(gauge) = used(first) else { return };
+    let knows_better = |contender: &Contender| {
+        contender.set.live
+            && contender.set.idle
+            && contender.age_s <= FRESH_S
+            && contender.precision.is_some()
+            && used(contender).is_some_and(|used| gauge - used > crosscheck::idle_slack(&contender.set))
+    };
+    if let Some(index) = contenders.iter().position(knows_better) {
+        contenders[..=index].rotate_right(1);
+    }
 }
 
 /// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
@@ -94,6 +113,12 @@ fn used_precision(set: &PoolSet) -> Option<f64> {
 fn why_lost(best: &Contender, other: &Contender) -> String {
     if let Some(fault) = sound::fault(&other.set.readings) {
         return fault;
+    }
+    if best.set.idle && best.set.live && !other.set.live && other.set.trust < best.set.trust {
+        return format!(
+            "the server is idle by {}, and these gauges stand as the last batch left them",
+            best.set.source
+        );
     }
     match (best.precision, other.precision) {
         (Some(_), None) => "does not say how much is used".to_owned(),

@@ -52,6 +52,11 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     notes
 }
 
+/// Tokens by which two sets of an idle pool may differ.
+pub(crate) fn idle_slack(set: &PoolSet) -> f64 {
+    value(set, Signal::KV_CAPACITY).map_or(1.0, |capacity| (IDLE_SHARE * capacity).max(1.0))
+}
+
 /// Notes about a router's view of this server that is far from the server's own word.
 pub(crate) fn router(router: &str, view: &RouterView, rank: &Rank) -> Option<Note> {
     let said = view.readings.get(&Signal::KV_IN_USE)?;

@@ -162,6 +162,8 @@ fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<N
             pool: FULL.to_owned(),
             tier: DEVICE.to_owned(),
             at,
+            live: false,
+            idle: false,
             readings: pooled(Scope::Pool).collect(),
         };
         let Some(choice) = crate::choose::choose(vec![set], now) else { continue };

@@ -56,6 +56,10 @@ pub struct PoolSet {
     pub tier: String,
     /// When the source took the numbers.
     pub at: Time,
+    /// The source looks at the pool when it is asked, or says when it looked; others show what was last written down.
+    pub live: bool,
+    /// The source says that nothing runs and nothing waits.
+    pub idle: bool,
     /// The numbers.
     pub readings: Readings,
 }

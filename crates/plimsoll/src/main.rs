@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod look;
+mod report;
 mod show;
 
 use std::io::Write as _;

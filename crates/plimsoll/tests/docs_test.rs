@@ -20,7 +20,9 @@ fn in_step(file: &str, expected: &str) {
 
 #[test]
 fn signals() {
-    let mut text = String::from("# Signals\n\nMade from `signals.toml`.\n\n| signal | JSON | unit | of | means |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "# Signals\n\nMade from `signals.toml`.\n\n| signal | JSON | unit | of | means |\n|---|---|---|---|---|\n",
+    );
     for signal in model::Signal::all() {
         let row = signal.row();
         let of = if row.scope == model::Scope::Pool { "pool" } else { "rank" };
@@ -33,7 +35,14 @@ fn signals() {
 #[test]
 fn readme_shows_real_output() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
-    let shown: Vec<&str> = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a screen").lines().skip(1).collect();
+    let shown: Vec<&str> = readme
+        .split("```text\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a screen")
+        .lines()
+        .skip(1)
+        .collect();
     let demo = plimsoll(env!("CARGO_BIN_EXE_plimsoll"), &["demo", "--at", "28.2"]).text;
     let screen: Vec<&str> = demo.lines().skip_while(|line| !line.starts_with("KV cache")).take(shown.len()).collect();
     let plain = |lines: &[&str]| lines.iter().map(|line| without_ports_and_ages(line)).collect::<Vec<_>>();

@@ -30,10 +30,18 @@ impl Lab {
     /// # Panics
     /// When they do not come up.
     pub fn start() -> Lab {
+        Lab::with(&["--unified"])
+    }
+
+    /// Starts what these arguments of `deploy.py` say.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub fn with(arguments: &[&str]) -> Lab {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab");
         let mut child = Command::new("python3")
             .arg(folder.join("deploy.py"))
-            .arg("--unified")
+            .args(arguments)
             .env("TZ", "UTC")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -144,8 +144,11 @@ fn keep(
     values: Vec<RankValue>,
     account: &mut Account,
 ) {
+    let zero = |signal| values.iter().any(|value| value.signal == signal && value.reading.value == Some(0.0));
+    let idle = zero(model::Signal::REQ_RUNNING) && zero(model::Signal::REQ_WAITING);
     for ((pool, tier), readings) in pools {
-        account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, readings });
+        let live = source.live;
+        account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, live, idle, readings });
     }
     account.values.extend(values);
 }

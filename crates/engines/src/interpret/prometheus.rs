@@ -246,7 +246,8 @@ fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlac
         let plain = pool == model::FULL && tier == model::DEVICE;
         if plain || real.contains(&(pool.clone(), tier.clone())) {
             let at = observation.at;
-            account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, readings });
+            let (live, idle) = (source.live, false);
+            account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, live, idle, readings });
         }
     }
 }

@@ -65,6 +65,9 @@ pub struct Source {
     /// First version without it.
     #[serde(default)]
     pub until: Option<Version>,
+    /// It looks at the pools when it is asked (or often, and says when); pages of gauges that are written at batches do not.
+    #[serde(default)]
+    pub live: bool,
     /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
     #[serde(default)]
     pub each: Option<String>,

@@ -1,43 +1,13 @@
 //! `plimsoll doctor`: what is hidden, why, and what reveals it; and whether anything scrapes these servers.
 
 use anyhow::Result;
-use model::{Finding, Gap, Note, SelfReport, Time};
 use sense::Target;
-use serde::Serialize;
 
 use super::status::json;
 use crate::cli::DoctorArgs;
-use crate::look::monitors::{self, Watcher};
+use crate::look::monitors;
+use crate::report::{Examined, Report};
 use crate::{Said, look, show};
-
-/// Serialises as `plimsoll.doctor/1`.
-#[derive(Debug, Serialize)]
-pub(crate) struct Report {
-    pub(crate) schema: &'static str,
-    pub(crate) made_by: &'static str,
-    pub(crate) taken_at: Time,
-    pub(crate) servers: Vec<Examined>,
-    pub(crate) monitors: Vec<Watcher>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) gaps: Vec<Gap>,
-    #[serde(rename = "self")]
-    pub(crate) own: SelfReport,
-}
-
-/// One server's part of the report.
-#[derive(Debug, Serialize)]
-pub(crate) struct Examined {
-    pub(crate) url: String,
-    pub(crate) engine: Option<String>,
-    pub(crate) version: Option<String>,
-    pub(crate) role: model::Role,
-    pub(crate) unit: Option<String>,
-    pub(crate) pid: Option<u32>,
-    pub(crate) unreachable: Option<String>,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) gaps: Vec<Gap>,
-}
 
 /// Looks, examines and asks the monitors. Exit code 3 with gaps, 1 when no server could be examined, else 0.
 pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {

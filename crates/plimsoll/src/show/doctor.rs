@@ -4,8 +4,8 @@ use model::{Finding, FindingState, Gap};
 
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
-use crate::commands::doctor::{Examined, Report};
 use crate::look::monitors::Watcher;
+use crate::report::{Examined, Report};
 
 /// Columns before a line's text.
 const INDENT: usize = 14;
