@@ -224,6 +224,9 @@ fn mend(state: FindingState, need: &Need, account: &Account) -> String {
             "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned()
         }
         (_, Some(SourceOutcome::Unreachable(_))) => "the way to the server: see the evidence".to_owned(),
+        _ if account.fact("version").is_none() => {
+            "unknown: it does not say its version; is it the engine itself, or a copy of its names?".to_owned()
+        }
         _ if !need.ranks.is_empty() => "the nodes or ports of the ranks that are not seen".to_owned(),
         _ => "the server's log: it should be there in this version".to_owned(),
     }

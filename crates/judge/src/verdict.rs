@@ -10,9 +10,22 @@ struct Limit {
 
 include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
 
+impl Limit {
+    /// The rule that is met, in words.
+    fn reached(&self, in_use: f64, waits: bool) -> Option<String> {
+        if in_use >= self.in_use {
+            Some(format!("from {}", percent(self.in_use)))
+        } else if waits && in_use >= self.while_waiting {
+            Some(format!("from {} while requests wait", percent(self.while_waiting)))
+        } else {
+            None
+        }
+    }
+}
+
 /// Below this a queue is not for want of cache, whatever else it is for.
 const HALF: f64 = 0.5;
-/// What a single look cannot tell; stands in brackets behind each of its reasons.
+/// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 
 /// Judges one server from one look.
@@ -26,15 +39,13 @@ pub fn verdict(server: &Server) -> Verdict {
     };
     let waiting = sum(&server.ranks, Signal::REQ_WAITING).unwrap_or(0.0);
     let waits = waiting > 0.0;
-    let over = |limit: &Limit| in_use >= limit.in_use || (waits && in_use >= limit.while_waiting);
-    let level = if over(&STRAINED) {
-        Level::Strained
-    } else if over(&TIGHT) {
-        Level::Tight
-    } else {
-        Level::Calm
-    };
-    let mut reason = format!("{} {} in use", place(server, rank, pool), percent(in_use));
+    let limits = [(Level::Strained, &STRAINED), (Level::Tight, &TIGHT)];
+    let reached = limits.into_iter().find_map(|(level, limit)| Some((level, limit.reached(in_use, waits)?)));
+    let (level, rule) = reached.unwrap_or((Level::Calm, String::new()));
+    let mut reason = format!("{} in use{}", percent(in_use), place(server, rank, pool));
+    if !rule.is_empty() {
+        reason += &format!(" ({} {rule})", level.name());
+    }
     if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
         reason += &format!(", headroom {} {}", count(headroom), unit(pool));
     }
@@ -49,7 +60,7 @@ pub fn verdict(server: &Server) -> Verdict {
     if retracted > 0.0 {
         reason += &format!(", {retracted:.0} retractions since start");
     }
-    Verdict { level, reason: format!("{reason} ({ONE_LOOK})") }
+    Verdict { level, reason: format!("{reason}; {ONE_LOOK}") }
 }
 
 /// Worst first: stuck … tight, then servers of which nothing is known, then calm ones, routers last; of one level the
@@ -70,11 +81,15 @@ pub fn order(servers: &mut [Server]) {
         .sort_by(|a, b| rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url)));
 }
 
+/// Which pool of which rank, where there are several.
 fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
-    let mut text = format!("pool {}", pool.pool);
+    let mut text = String::new();
+    if rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1 {
+        text += &format!(" in the {} pool, which binds first", pool.pool);
+    }
     if server.ranks.len() > 1 {
         let dp = rank.rank.dp.map_or_else(|| "–".to_owned(), |dp| dp.to_string());
-        text += &format!(" of rank dp {dp}, the fullest of {},", server.ranks.len());
+        text += &format!(" on rank dp {dp}, the fullest of {}", server.ranks.len());
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The first pass: facts from labels, from server-info answers and from statuses.
 
-use model::{Account, Observation, SourceOutcome};
+use model::{Account, Role, SourceOutcome};
 use serde_json::Value;
 
 use super::{Body, path};
@@ -9,7 +9,7 @@ use crate::table::{Source, Table};
 /// A server's own word outweighs its command line.
 const SAID: u8 = 2;
 
-pub(super) fn learn(table: &Table, source: &Source, observation: &Observation, body: &Body, account: &mut Account) {
+pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut Account) {
     match body {
         Body::Json(root) => {
             if source.knobs {
@@ -35,11 +35,10 @@ pub(super) fn learn(table: &Table, source: &Source, observation: &Observation, b
         Body::Nothing(SourceOutcome::Off(text)) => account.learn(&source.id, "off", text.clone(), SAID + 1),
         Body::Nothing(_) => {}
     }
-    let _ = observation;
 }
 
 fn said(source: &Source, fact: &str, value: &str, from: &str, account: &mut Account) {
-    if value.is_empty() || value == "null" {
+    if value.is_empty() || value == "null" || (fact == "role" && Role::from_name(value) == Role::Unknown) {
         return;
     }
     let stripped = source.strip.get(fact).and_then(|front| value.strip_prefix(front.as_str())).unwrap_or(value);

@@ -42,8 +42,8 @@ pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Fac
         .collect();
 
     let bodies: Vec<Body> = asked.iter().map(|(_, source, observation)| Body::of(source, observation)).collect();
-    for ((_, source, observation), body) in asked.iter().zip(&bodies) {
-        facts::learn(table, source, observation, body, &mut account);
+    for ((_, source, _), body) in asked.iter().zip(&bodies) {
+        facts::learn(table, source, body, &mut account);
     }
     if account.fact("role").is_none() {
         account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);

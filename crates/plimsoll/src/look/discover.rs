@@ -45,7 +45,7 @@ pub(super) async fn this_host(eye: &Eye) -> Result<Found> {
         blind += u64::from(!process.denied.is_empty());
         let Some(table) = eye.tables.get(&recognised.engine) else { continue };
         let candidate = candidate(eye, table, &process, &recognised).await;
-        let key = Key { namespace: process.netns, ports: ports_of(&candidate) };
+        let key = Key { namespace: process.netns.or(process.netns_mark), ports: ports_of(&candidate) };
         if !candidates.iter().any(|(known, _)| known.covers(&key)) {
             candidates.push((key, candidate));
         }

@@ -1,12 +1,15 @@
 //! The bar of a pool: used, evictable, available, each with a sign of its own so that colour is not needed.
 
-use model::{Pool, Signal};
+use anstyle::{AnsiColor, Style};
+use model::{Level, Pool, Signal};
+
+use super::paint::{self, paint};
 
 /// What the signs mean, for the foot of a screen.
 pub(crate) const LEGEND: &str = "█ used  ▒ evictable  ░ available  ─ headroom, not told apart  ? unknown";
 
-/// A bar of `width` signs.
-pub(crate) fn bar(pool: &Pool, width: usize) -> String {
+/// A bar of `width` signs; what is used in the level's colour.
+pub(crate) fn bar(pool: &Pool, level: Level, width: usize) -> String {
     let value = |signal| pool.get(signal).and_then(|reading| reading.value);
     let Some(in_use) = value(Signal::KV_IN_USE) else { return "?".repeat(width) };
     let used = signs(in_use, width);
@@ -14,9 +17,10 @@ pub(crate) fn bar(pool: &Pool, width: usize) -> String {
     match value(Signal::KV_OCCUPIED) {
         Some(occupied) => {
             let evictable = signs(occupied, width).saturating_sub(used).min(rest);
-            "█".repeat(used) + &"▒".repeat(evictable) + &"░".repeat(rest - evictable)
+            let kept = paint(Style::new().fg_color(Some(AnsiColor::Cyan.into())), &"▒".repeat(evictable));
+            paint(paint::level(level), &"█".repeat(used)) + &kept + &"░".repeat(rest - evictable)
         }
-        None => "█".repeat(used) + &"─".repeat(rest),
+        None => paint(paint::level(level), &"█".repeat(used)) + &"─".repeat(rest),
     }
 }
 

@@ -75,7 +75,10 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
         let fullest = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
         cells.push(match fullest {
             Some((pool, in_use)) => {
-                Cell::plain(format!("{} {} in use", bar(pool, room.saturating_sub(17).min(16)), percent(in_use)), room)
+                let signs = room.saturating_sub(17).min(16);
+                let words = format!(" {} in use", percent(in_use));
+                let length = signs + words.chars().count();
+                Cell { painted: bar(pool, server.verdict.level, signs) + &words, length }
             }
             None => Cell::plain("?? in use unknown".to_owned(), room),
         });

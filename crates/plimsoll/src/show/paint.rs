@@ -6,7 +6,7 @@ use model::{Level, State};
 
 /// `text` in a style.
 pub(crate) fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
+    if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
 }
 
 /// What a reader should see first.

@@ -1,12 +1,12 @@
 //! The status screen: the answer first, then roles side by side, then every server, worst first.
 
-use model::{Level, Pool, Rank, RankId, Reading, Role, Server, Signal, State};
+use model::{Level, Pool, Rank, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
 use super::number::{NOTHING, precision, reading, seconds};
 use super::paint::{faint, level, paint, strong};
-use super::wrap::{columns, hang};
+use super::wrap::{columns, facts, hang};
 use crate::look::{Look, clock_of};
 use model::number::{count, percent};
 
@@ -113,19 +113,19 @@ fn one(server: &Server, width: usize) -> String {
         paint(level(verdict.level), &verdict.level.name().to_uppercase())
     };
     let shown = if server.role == Role::Router { 6 } else { verdict.level.name().len() };
-    let mut facts: Vec<String> = Vec::new();
+    let mut about: Vec<String> = Vec::new();
     if let Some(engine) = &server.engine {
-        facts.push(format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version")));
+        about.push(format!("{engine} {}", server.version.as_deref().unwrap_or("of unknown version")));
     }
-    facts.extend(server.model.clone());
-    facts.extend(server.unit.clone());
-    facts.extend(server.pid.map(|pid| format!("pid {pid}")));
+    about.extend(server.model.clone());
+    about.extend(server.unit.clone());
+    about.extend(server.pid.map(|pid| format!("pid {pid}")));
     let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
     let mut out = format!(
         "{word}{}{} {}\n",
         " ".repeat(INDENT.saturating_sub(shown)),
         strong(&format!("{role}{}", address(server))),
-        faint(&facts.join(" · "))
+        faint(&about.join(" · "))
     );
 
     if server.role == Role::Router {
@@ -143,7 +143,7 @@ fn one(server: &Server, width: usize) -> String {
         }
         for rank in ranks.iter().take(MOST_RANKS) {
             for pool in &rank.pools {
-                out += &pool_lines(rank.rank, pool, many, width);
+                out += &pool_lines(rank, pool, many, verdict.level, width);
             }
             out += &requests(rank, width);
         }
@@ -155,8 +155,10 @@ fn one(server: &Server, width: usize) -> String {
                 width,
             );
         }
-        let reason = verdict.reason.replace(&format!(" ({})", judge::ONE_LOOK), "");
-        out += &hang(&label("why"), INDENT, &reason, width);
+        let reason = verdict.reason.replace(&format!("; {}", judge::ONE_LOOK), "");
+        if verdict.level != Level::Calm || reason.contains("wait") {
+            out += &hang(&label("why"), INDENT, &reason, width);
+        }
     }
     for gap in &server.gaps {
         let fix = gap.fix.flag.as_ref().map_or(String::new(), |flag| format!(" → {flag}"));
@@ -173,11 +175,8 @@ fn label(word: &str) -> String {
     faint(&format!("  {word:<9}"))
 }
 
-fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
-    let mut name = if pool.tier == model::DEVICE { pool.pool.clone() } else { format!("{} {}", pool.tier, pool.pool) };
-    if many {
-        name = format!("dp{} {name}", rank.dp.map_or_else(|| "?".to_owned(), |dp| dp.to_string()));
-    }
+fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) -> String {
+    let name = pool_name(rank, pool, many);
     let get = |signal| pool.get(signal);
     let in_use = get(Signal::KV_IN_USE);
     let Some(known) = in_use.filter(|reading| reading.value.is_some()) else {
@@ -187,19 +186,30 @@ fn pool_lines(rank: RankId, pool: &Pool, many: bool, width: usize) -> String {
     let off = used.map(precision).unwrap_or_default();
     let unit = get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name());
     let capacity = reading(get(Signal::KV_CAPACITY));
-    let head = format!("  {name:<9}{} {}", bar(pool, BAR), strong(&format!("{} in use", reading(in_use))));
-    let occupied = match get(Signal::KV_OCCUPIED).filter(|reading| reading.value.is_some()) {
-        Some(occupied) => format!("  occupied {}", reading(Some(occupied))),
-        None => String::new(),
-    };
+    let head = format!("  {name:<9}{} {}", bar(pool, level, BAR), strong(&format!("{} in use", reading(in_use))));
     let headroom = reading(get(Signal::KV_HEADROOM));
-    let mut out = format!("{head}{}{occupied}  headroom {headroom} of {capacity} {unit}\n", precision(known));
-    let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE];
-    let parts: Vec<String> =
+    let mut out = format!("{head}{}, headroom {headroom} of {capacity} {unit}\n", precision(known));
+    let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
+    let mut parts: Vec<String> =
         parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
-    let from = used.map(told_by).unwrap_or_default();
-    out += &hang(&" ".repeat(INDENT), INDENT, &format!("{}{off}  {from}", parts.join("  ")), width);
+    parts[0] += &off;
+    parts.extend(used.map(told_by));
+    out += &facts(&" ".repeat(INDENT), INDENT, &parts, width);
     out
+}
+
+/// A pool's name in as few words as tell it apart: the only pool of the device is the KV cache.
+fn pool_name(rank: &Rank, pool: &Pool, many: bool) -> String {
+    let several = rank.pools.iter().filter(|other| other.tier == model::DEVICE).count() > 1;
+    let mut name = match (pool.tier.as_str(), several) {
+        (model::DEVICE, false) => "cache".to_owned(),
+        (model::DEVICE, true) => pool.pool.clone(),
+        (tier, _) => tier.to_owned(),
+    };
+    if many {
+        name = format!("dp{} {name}", rank.rank.dp.map_or_else(|| "?".to_owned(), |dp| dp.to_string()));
+    }
+    name
 }
 
 /// Which path said it and how long ago.
@@ -253,7 +263,7 @@ fn requests(rank: &Rank, width: usize) -> String {
         Signal::KV_EVICTED_TOTAL,
     ];
     let parts: Vec<String> = signals.into_iter().filter_map(shown).collect();
-    hang(&label("requests"), INDENT, &parts.join("  "), width)
+    facts(&label("requests"), INDENT, &parts, width)
 }
 
 fn router_line(view: &model::RouterView, width: usize) -> String {

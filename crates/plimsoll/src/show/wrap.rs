@@ -37,3 +37,23 @@ pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> Strin
     }
     out
 }
+
+/// Short facts behind `lead`, two blanks between them, none of them broken; wrapped like [`hang`].
+pub(crate) fn facts(lead: &str, indent: usize, facts: &[String], width: usize) -> String {
+    let mut out = String::new();
+    let mut line = String::new();
+    let mut lead = lead.to_owned();
+    for fact in facts.iter().filter(|fact| !fact.is_empty()) {
+        let together = indent + line.chars().count() + 2 + fact.chars().count();
+        if !line.is_empty() && together > width {
+            out += &format!("{lead}{line}\n");
+            lead = " ".repeat(indent);
+            line.clear();
+        }
+        if !line.is_empty() {
+            line += "  ";
+        }
+        line += fact;
+    }
+    out + &format!("{lead}{line}\n")
+}

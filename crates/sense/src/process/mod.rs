@@ -45,6 +45,9 @@ pub struct Process {
     pub container: Option<String>,
     /// The inode of its network namespace, where we may see it.
     pub netns: Option<u64>,
+    /// The lowest socket inode that listens in its network namespace: where `netns` is hidden, two processes are in one
+    /// namespace only if this is equal.
+    pub netns_mark: Option<u64>,
     /// Whether that is ours; `None` when we may not see it.
     pub same_netns_as_us: Option<bool>,
     /// Where it or one of its descendants listens, in the addresses of its network namespace.

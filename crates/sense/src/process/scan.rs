@@ -49,8 +49,13 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
     let drafts = drafts(place, &pids, wanted, &mut out).await;
     let sockets = sockets(place, &drafts, &mut out).await;
     let tables = tables(place, &drafts).await;
+    let ours = listeners_at(place, "self").await;
     for Draft { mut process, family } in drafts {
         let table = tables.get(&namespace(&process)).map_or(&[][..], Vec::as_slice);
+        process.netns_mark = table.iter().map(|listener| listener.inode).min();
+        if process.same_netns_as_us.is_none() {
+            process.same_netns_as_us = ours.as_ref().and_then(|ours| same_namespace(table, ours));
+        }
         let inodes: BTreeSet<u64> =
             family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
         process.listening = addresses(table, |listener| inodes.contains(&listener.inode));
@@ -144,6 +149,7 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
             unit: cgroup::unit_of(&cgroup),
             container: cgroup::container_of(&cgroup),
             netns,
+            netns_mark: None,
             same_netns_as_us: netns.zip(ours).map(|(its, ours)| its == ours),
             listening: Vec::new(),
             maybe_listening: Vec::new(),
@@ -188,15 +194,31 @@ async fn tables(place: &Place, drafts: &[Draft]) -> BTreeMap<(bool, u64), Vec<Li
         if tables.contains_key(&key) {
             continue;
         }
-        let files = ["tcp", "tcp6"].map(|name| PathBuf::from(format!("/proc/{}/net/{name}", process.pid)));
-        let contents = place.read_each(files.to_vec(), TABLE).await;
         // a process that ended meanwhile leaves the look to the next one of its namespace
-        if contents.iter().any(Result::is_ok) {
-            let texts = contents.into_iter().filter_map(Result::ok).map(|content| content.text());
-            tables.insert(key, texts.flat_map(|text| listeners(&text)).collect());
+        if let Some(listeners) = listeners_at(place, &process.pid.to_string()).await {
+            tables.insert(key, listeners);
         }
     }
     tables
+}
+
+/// The listeners of the network namespace of process `pid` (or `self`), which everybody may read.
+async fn listeners_at(place: &Place, pid: &str) -> Option<Vec<Listener>> {
+    let files = ["tcp", "tcp6"].map(|name| PathBuf::from(format!("/proc/{pid}/net/{name}")));
+    let contents = place.read_each(files.to_vec(), TABLE).await;
+    contents.iter().any(Result::is_ok).then(|| {
+        let texts = contents.into_iter().filter_map(Result::ok).map(|content| content.text());
+        texts.flat_map(|text| listeners(&text)).collect()
+    })
+}
+
+/// Whether two tables of listeners are of one namespace: a socket stands in one namespace only. Two empty tables do not
+/// tell.
+fn same_namespace(its: &[Listener], ours: &[Listener]) -> Option<bool> {
+    if its.is_empty() && ours.is_empty() {
+        return None;
+    }
+    Some(its.iter().any(|listener| ours.iter().any(|own| own.inode == listener.inode)))
 }
 
 /// The network namespace; where that is hidden, the process stands for itself.
