@@ -13,11 +13,13 @@ use crate::table::{Case, CaseState, Format, Need, Source, Table};
 pub struct Whereabouts {
     /// The systemd unit.
     pub unit: Option<String>,
+    /// The user whose own systemd runs the unit; none for the system's.
+    pub unit_user: Option<u32>,
     /// The container's short id.
     pub container: Option<String>,
     /// The process.
     pub pid: Option<u32>,
-    /// The first words of its command line: program and module, no values.
+    /// What it runs in the table's words: program, module and verb, never an argument.
     pub command: Option<String>,
 }
 
@@ -119,12 +121,18 @@ fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (Fi
     };
     match &status.outcome {
         SourceOutcome::Answered => answered(account, need, source),
-        SourceOutcome::Off(text) => (FindingState::Off, text.clone()),
+        SourceOutcome::Off(text) => match account.facts.get(&source.id).filter(|fact| fact.value == "on") {
+            Some(fact) => (FindingState::Broken, format!("switched on by {}, but {text}", fact.source)),
+            None => (FindingState::Off, text.clone()),
+        },
         other => (FindingState::Broken, other.text().to_owned()),
     }
 }
 
 fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, String) {
+    if let Some(fact) = need.fact.as_ref().filter(|fact| account.fact(fact).is_none()) {
+        return (FindingState::NotAsked, format!("GET {} answers, but does not say ({fact})", source.get));
+    }
     let told = |signal: Signal| {
         account.sets.iter().any(|set| set.source == source.id && set.readings.get(&signal).is_some_and(is_told))
             || account.values.iter().any(|value| value.signal == signal && is_told(&value.reading))
@@ -153,9 +161,12 @@ fn is_told(reading: &model::Reading) -> bool {
 fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {
     let size = |fact: &String| account.fact(fact).and_then(|size| size.parse::<usize>().ok()).unwrap_or(1);
     let wanted: usize = need.ranks.iter().map(size).product();
-    let visible = |rank: &&Rank| rank.pools.iter().any(|pool| pool.fresh(Signal::KV_USED).is_some());
-    let seen: BTreeSet<Option<u32>> = server.ranks.iter().filter(visible).map(|rank| rank.rank.dp).collect();
-    let text = format!("{} of {wanted} data-parallel ranks say how full they are", seen.len());
+    if wanted <= 1 {
+        return (FindingState::NotNeeded, "there is one data-parallel rank".to_owned());
+    }
+    let seen: BTreeSet<Option<u32>> =
+        server.ranks.iter().filter(|rank| rank.rank.dp.is_some()).map(|rank| rank.rank.dp).collect();
+    let text = format!("{} of {wanted} data-parallel ranks are seen", seen.len());
     (if seen.len() >= wanted { FindingState::Found } else { FindingState::Broken }, text)
 }
 
@@ -193,6 +204,16 @@ pub fn series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
     need.and_then(|need| Some(series(table, source(need)?, account, need))).unwrap_or_default()
 }
 
+/// Those of [`series_of`] that tell how much is used or in use: the others (a capacity, a count) say nothing of the
+/// cache's fullness by themselves.
+pub fn telling_series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
+    let Some(need) = table.needs.iter().find(|need| need.id == id) else { return Vec::new() };
+    let Some(source) = table.sources.iter().find(|source| source.id == need.source) else { return Vec::new() };
+    let telling = |signal: &Signal| [Signal::KV_USED, Signal::KV_IN_USE].contains(signal);
+    let only = Need { signals: need.signals.iter().copied().filter(telling).collect(), ..need.clone() };
+    series(table, source, account, &only)
+}
+
 /// The series that the source will have for the need's signals in this version and role.
 fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec<String> {
     if source.format != Format::Prometheus {
@@ -205,9 +226,14 @@ fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec
 }
 
 fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
-    match (&place.unit, &place.container, place.pid) {
-        (Some(unit), _, _) => format!("ExecStart of {unit} (systemctl edit {unit})"),
-        (None, Some(container), _) => format!("the command of container {container}"),
+    // A scope (a login session, for instance) and a user's manager have no ExecStart that starts this server.
+    let unit = place.unit.as_ref().filter(|unit| unit.ends_with(".service") && !unit.starts_with("user@"));
+    match (&place.container, unit, place.pid) {
+        (Some(container), _, _) => format!("the command of container {container}"),
+        (None, Some(unit), _) => match place.unit_user {
+            Some(user) => format!("ExecStart of {unit} (as user {user}: systemctl --user edit {unit})"),
+            None => format!("ExecStart of {unit} (systemctl edit {unit})"),
+        },
         (None, None, Some(pid)) => match &place.command {
             Some(command) => format!("the command line of pid {pid}: {command} …"),
             None => format!("the command line of pid {pid}"),
@@ -220,6 +246,9 @@ fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
 fn mend(state: FindingState, need: &Need, account: &Account) -> String {
     match (state, account.source(&need.source).map(|status| &status.outcome)) {
         (FindingState::NotOffered, _) => "an upgrade: this version has no switch for it".to_owned(),
+        (_, Some(SourceOutcome::Off(_))) => {
+            "the way to the page: a proxy or a root path in front of it, or a port of its own".to_owned()
+        }
         (_, Some(SourceOutcome::Denied(_))) => {
             "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned()
         }
@@ -257,7 +286,7 @@ fn price(table: &Table, account: &Account, server: &Server) -> String {
 /// The answer that is there all the same.
 fn meanwhile(server: &Server, need: &Need) -> String {
     let pool = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
-    let about_fullness = need.signals.contains(&Signal::KV_IN_USE);
+    let about_fullness = need.signals.contains(&Signal::KV_USED);
     match pool.filter(|_| about_fullness).and_then(|(pool, in_use)| Some((pool.get(Signal::KV_USED)?, in_use))) {
         Some((used, in_use)) => {
             let source = used.source.as_deref().unwrap_or("another source");

@@ -9,6 +9,6 @@ pub mod process;
 pub mod table;
 
 pub use builtin::Tables;
-pub use doctor::{Whereabouts, examine, series_of, unreached};
+pub use doctor::{Whereabouts, examine, series_of, telling_series_of, unreached};
 pub use interpret::{interpret, interpret_relayed};
 pub use missing::why;

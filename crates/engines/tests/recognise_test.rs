@@ -85,3 +85,15 @@ fn flags_and_configuration_file() {
     assert!(settings("- a\n- b\n").is_err());
     assert!(settings("a: [").is_err());
 }
+
+#[test]
+fn configuration_files_that_grow_or_nest_are_refused() {
+    assert!(settings(&"- ".repeat(5000)).is_err());
+    assert!(settings(&"? ".repeat(5000)).is_err());
+    assert!(settings(&format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(1000), "*a, ".repeat(1000))).is_err());
+    assert!(settings(&"a: 1\n".repeat(100_000)).is_err());
+    assert!(settings(&format!("{}a: 1\n", " ".repeat(5000))).is_err());
+    // What flags hold is not refused.
+    let good = "model-path: org/model\nmax-total-tokens: 65536\nkv-events-config: '{\"endpoint\":\"tcp://*:5557\"}'\nlora-paths:\n  - a=b\n  - c\n";
+    assert_eq!(settings(good).map(|settings| settings.len()), Ok(4));
+}

@@ -1,7 +1,7 @@
 //! Which set of numbers a pool shows. All four numbers come from one observation, so that they add up; the most precise
 //! fresh set that knows *used* wins; only when no such set is fresh does the newest stale one stand in, as stale.
 
-use model::{PoolSet, RankId, Signal, Time};
+use model::{PoolSet, RankId, Reading, Signal, Time};
 
 use crate::{FRESH_S, crosscheck, sound};
 
@@ -40,15 +40,15 @@ impl Choice {
     }
 }
 
-/// Ranks the `sets` of one pool at `now`.
-pub(crate) fn choose(sets: Vec<PoolSet>, now: Time) -> Option<Choice> {
+/// Ranks the `sets` of one pool at `now`; `capacity` is that of the pool for sets that do not say it.
+pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, now: Time) -> Option<Choice> {
     let first = sets.first()?;
     let (rank, pool, tier) = (first.rank, first.pool.clone(), first.tier.clone());
     let mut contenders: Vec<Contender> = sets
         .into_iter()
         .map(|set| {
             let age_s = now.since(set.at).max(0.0);
-            Contender { precision: used_precision(&set), age_s, lost: None, set }
+            Contender { precision: used_precision(&set, capacity), age_s, lost: None, set }
         })
         .collect();
     contenders.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
@@ -56,7 +56,7 @@ pub(crate) fn choose(sets: Vec<PoolSet>, now: Time) -> Option<Choice> {
     let stale = contenders[0].age_s > FRESH_S;
     let best = contenders[0].clone();
     for other in &mut contenders[1..] {
-        other.lost = Some(why_lost(&best, other));
+        other.lost = Some(why_lost(&best, other, capacity));
     }
     Some(Choice { rank, pool, tier, stale, contenders })
 }
@@ -80,8 +80,8 @@ fn prefer_idle(contenders: &mut [Contender]) {
 }
 
 /// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
-/// these fresh ones, precise ones, trusted ones; of stale ones the newest.
-fn key(contender: &Contender) -> (u8, u8, f64, u16) {
+/// these fresh ones, precise ones, trusted ones, the newest; of stale ones the newest.
+fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
     let said = contender.set.readings.contains_key(&Signal::KV_USED)
         || contender.set.readings.contains_key(&Signal::KV_IN_USE);
     let class = match contender.precision {
@@ -90,14 +90,14 @@ fn key(contender: &Contender) -> (u8, u8, f64, u16) {
     };
     let stale = contender.age_s > FRESH_S;
     let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };
-    (class, u8::from(stale), by, contender.set.trust)
+    (class, u8::from(stale), by, contender.set.trust, contender.age_s)
 }
 
 /// Tokens within which the set's *used* is right, said or computed from a ratio; `None` when it has no *used*, or one
 /// that cannot be.
-fn used_precision(set: &PoolSet) -> Option<f64> {
+fn used_precision(set: &PoolSet, capacity: Option<&Reading>) -> Option<f64> {
     let get = |signal| set.readings.get(&signal).filter(|reading| reading.value.is_some());
-    if sound::fault(&set.readings).is_some() {
+    if sound::fault(&set.readings, capacity).is_some() {
         return None;
     }
     if let Some(used) = set.readings.get(&Signal::KV_USED) {
@@ -110,8 +110,8 @@ fn used_precision(set: &PoolSet) -> Option<f64> {
     Some(ratio.precision.unwrap_or(0.0).max(1.0e-9) * capacity)
 }
 
-fn why_lost(best: &Contender, other: &Contender) -> String {
-    if let Some(fault) = sound::fault(&other.set.readings) {
+fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>) -> String {
+    if let Some(fault) = sound::fault(&other.set.readings, capacity) {
         return fault;
     }
     if best.set.idle && best.set.live && !other.set.live && other.set.trust < best.set.trust {

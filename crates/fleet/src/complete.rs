@@ -6,15 +6,19 @@ use model::{Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 use crate::choose::Choice;
 use crate::sound;
 
-/// The pool as it is shown.
-pub(crate) fn pool(
+/// The pool that stands for the fullest of several that a source does not tell apart.
+const FULLEST: &str = "fullest";
+
+/// The pool as it is shown; and where tokens and ratio of its set are of several pools that are not told apart, a second
+/// one that stands for whichever of them is fullest.
+pub(crate) fn pools(
     choice: &Choice,
     capacity_elsewhere: Option<Reading>,
     now: Time,
     why: &dyn Fn(Signal, &str, &str) -> String,
-) -> Pool {
+) -> Vec<Pool> {
     let best = &choice.contenders[0].set;
-    let mut readings = match sound::fault(&best.readings) {
+    let mut readings = match sound::above_the_whole(&best.readings) {
         Some(fault) => faulty(best, &fault),
         None => best.readings.clone(),
     };
@@ -27,7 +31,30 @@ pub(crate) fn pool(
         }
         readings.insert(Signal::KV_CAPACITY, capacity);
     }
+    let mut fullest = None;
+    if let Some(why) = sound::of_several_pools(&readings) {
+        let unit = unit_of(&readings);
+        if let Some(ratio) = readings.insert(Signal::KV_IN_USE, Reading::not_reported(Unit::Ratio, why.clone())) {
+            let alone = Readings::from([(Signal::KV_IN_USE, ratio)]);
+            let missing = |_, _: &str, _: &str| why.clone();
+            fullest = Some(finish(choice, FULLEST, alone, now, &missing));
+        }
+        readings.insert(Signal::KV_USED, Reading::not_reported(unit, why));
+    }
     derive(&mut readings);
+    let mut pools = vec![finish(choice, &choice.pool, readings, now, why)];
+    pools.extend(fullest);
+    pools
+}
+
+/// The pool called `name`: what is missing with its reason, ages, staleness.
+fn finish(
+    choice: &Choice,
+    name: &str,
+    mut readings: Readings,
+    now: Time,
+    why: &dyn Fn(Signal, &str, &str) -> String,
+) -> Pool {
     let unit = unit_of(&readings);
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Pool && signal.row().always) {
         let unit = if signal.unit() == Unit::Ratio { Unit::Ratio } else { unit };
@@ -37,7 +64,7 @@ pub(crate) fn pool(
     for reading in readings.values_mut() {
         settle(reading, now);
     }
-    Pool { pool: choice.pool.clone(), tier: choice.tier.clone(), readings }
+    Pool { pool: name.to_owned(), tier: choice.tier.clone(), readings }
 }
 
 /// What the pool's numbers count.
@@ -124,10 +151,8 @@ fn derive(readings: &mut Readings) {
     let Some(capacity) = known(readings, Signal::KV_CAPACITY).filter(|capacity| value(capacity) > 0.0) else { return };
     stored(readings, &capacity);
     let Some(used) = used else { return };
-    let rest = value(&capacity) - value(&used);
-    if rest < 0.0 {
-        return;
-    }
+    // A full pool may be a page over; what is far over was found impossible before.
+    let rest = (value(&capacity) - value(&used)).max(0.0);
     let precision = used.precision;
     let two = |value: f64, unit| Reading::derived(value, unit, &[&used, &capacity], &["used", "capacity"]);
     readings.insert(Signal::KV_HEADROOM, two(rest, capacity.unit).within(precision));

@@ -5,9 +5,13 @@ use model::{Note, PoolSet, Rank, RouterView, Signal, State};
 use crate::choose::Choice;
 use crate::sound;
 
-/// On a busy server two looks a moment apart differ: a batch that ends frees its tokens at once. Beyond this share of
-/// the capacity it is a disagreement all the same.
-const BUSY_SHARE: f64 = 0.25;
+/// On a busy server two looks a moment apart differ: gauges are written every few batches, and a batch that ends frees
+/// its tokens at once. Beyond this share of the capacity it is a disagreement all the same, …
+const BUSY_SHARE: f64 = 0.10;
+/// … and for each second between the looks this much more, …
+const SHARE_PER_SECOND: f64 = 0.05;
+/// … up to this.
+const MOST_SHARE: f64 = 0.25;
 /// On an idle server nothing moves; what is left are tokens of a warm-up or probe that one source has not let go of yet.
 const IDLE_SHARE: f64 = 0.001;
 
@@ -39,7 +43,8 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
             .or_else(|| value(&other.set, Signal::KV_CAPACITY))
             .unwrap_or(used.max(said));
         let precision = other.precision.unwrap_or(0.0) + choice.contenders[0].precision.unwrap_or(0.0);
-        let allowed = precision + if idle { (IDLE_SHARE * capacity).max(1.0) } else { BUSY_SHARE * capacity };
+        let allowed =
+            precision + if idle { idle_slack(best) } else { busy_share(best.at.since(other.set.at)) * capacity };
         if (used - said).abs() > allowed {
             let busy = if idle { "on an idle server" } else { "more than a busy pool moves between two looks" };
             let text = format!(
@@ -57,12 +62,17 @@ pub(crate) fn idle_slack(set: &PoolSet) -> f64 {
     value(set, Signal::KV_CAPACITY).map_or(1.0, |capacity| (IDLE_SHARE * capacity).max(1.0))
 }
 
+/// The share of its capacity by which a busy pool may differ between two looks `seconds` apart.
+fn busy_share(seconds: f64) -> f64 {
+    (BUSY_SHARE + SHARE_PER_SECOND * seconds.abs()).min(MOST_SHARE)
+}
+
 /// Notes about a router's view of this server that is far from the server's own word.
 pub(crate) fn router(router: &str, view: &RouterView, rank: &Rank) -> Option<Note> {
     let said = view.readings.get(&Signal::KV_IN_USE)?;
-    let (theirs, ours) = (said.value?, rank.pools.first()?.fresh(Signal::KV_IN_USE)?);
-    let waits = rank.fresh(Signal::REQ_WAITING).unwrap_or(0.0) > 0.0;
-    if (theirs - ours).abs() <= BUSY_SHARE || (theirs == 0.0 && !waits && ours <= BUSY_SHARE) {
+    let (theirs, ours) = (said.value?, rank.binding()?.1);
+    // A view without a time may be as old as the router's last look at its workers.
+    if (theirs - ours).abs() <= said.age_s.map_or(MOST_SHARE, busy_share) {
         return None;
     }
     let age = said.age_s.map_or_else(String::new, |age| format!(", {age:.1} s old"));

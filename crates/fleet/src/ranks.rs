@@ -14,24 +14,48 @@ pub(crate) fn build(
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> (Vec<Rank>, Vec<Choice>) {
     let ids = ids(account);
+    let homes = Homes::of(&ids);
+    let mut sets: BTreeMap<RankId, Vec<&model::PoolSet>> = BTreeMap::new();
+    for set in &account.sets {
+        if let Some(id) = homes.find(set.rank) {
+            sets.entry(id).or_default().push(set);
+        }
+    }
+    let (mut values, homeless) = by_home(account, &homes);
     let mut ranks = Vec::new();
     let mut choices = Vec::new();
     for id in &ids {
         let mut by_pool: BTreeMap<(u8, String, String), Vec<model::PoolSet>> = BTreeMap::new();
-        for set in account.sets.iter().filter(|set| home(set.rank, &ids) == Some(*id)) {
+        for set in sets.remove(id).unwrap_or_default() {
             let first = u8::from(set.pool != FULL || set.tier != DEVICE);
             by_pool.entry((first, set.pool.clone(), set.tier.clone())).or_default().push(set.clone());
         }
         let mut pools = Vec::new();
         for ((_, pool, tier), sets) in by_pool {
-            let Some(choice) = choose(sets, now) else { continue };
-            let elsewhere = capacity(account, *id, &pool, &tier, &choice.contenders[0].set.source);
-            pools.push(complete::pool(&choice, elsewhere, now, why));
+            let elsewhere = capacity(account, *id, &pool, &tier);
+            let Some(choice) = choose(sets, elsewhere.as_ref(), now) else { continue };
+            pools.extend(complete::pools(&choice, elsewhere, now, why));
             choices.push(choice);
         }
-        ranks.push(Rank { rank: *id, pools, readings: readings(account, *id, &ids, now, why) });
+        let own = values.remove(id).unwrap_or_default();
+        ranks.push(Rank { rank: *id, pools, readings: readings(&own, &homeless, now, why) });
     }
-    (ranks, choices)
+    (one_of_copies(ranks), choices)
+}
+
+/// Of tensor and pipeline ranks, which hold parts of the same tokens, the fullest stands for all: its pool is the
+/// smallest.
+fn one_of_copies(ranks: Vec<Rank>) -> Vec<Rank> {
+    let in_use = |rank: &Rank| rank.binding().map_or(-1.0, |(_, in_use)| in_use);
+    let mut kept: Vec<Rank> = Vec::new();
+    for rank in ranks {
+        match kept.iter_mut().find(|known| known.rank.dp == rank.rank.dp) {
+            Some(known) if in_use(known) < in_use(&rank) => *known = rank,
+            Some(_) => {}
+            None => kept.push(rank),
+        }
+    }
+    kept
 }
 
 /// The ranks that say how much is used. A rank that only repeats constants is a copy of one that does (engines write
@@ -68,24 +92,54 @@ fn merge_unknown(ids: &[RankId]) -> Vec<RankId> {
     ids.iter().copied().filter(|id| !fuller(id)).collect()
 }
 
-/// The rank of `ids` that numbers of `rank` belong to: itself, or the only one of its dp.
-fn home(rank: RankId, ids: &[RankId]) -> Option<RankId> {
-    if ids.contains(&rank) {
-        return Some(rank);
+/// The ranks, found by what sources say of them.
+struct Homes {
+    all: BTreeSet<RankId>,
+    by_dp: BTreeMap<Option<u32>, Vec<RankId>>,
+}
+
+impl Homes {
+    fn of(ids: &[RankId]) -> Homes {
+        let mut by_dp: BTreeMap<Option<u32>, Vec<RankId>> = BTreeMap::new();
+        for id in ids {
+            by_dp.entry(id.dp).or_default().push(*id);
+        }
+        Homes { all: ids.iter().copied().collect(), by_dp }
     }
-    let mut same = ids.iter().filter(|id| id.dp == rank.dp);
-    match (same.next(), same.next()) {
-        (Some(only), None) => Some(*only),
-        (Some(first), Some(_)) if rank.tp.is_none() || rank.pp.is_none() => Some(*first),
-        (None, _) if rank.dp.is_none() && ids.len() == 1 => Some(ids[0]),
-        _ => None,
+
+    /// The rank that numbers of `rank` belong to: itself, or the only one of its dp.
+    fn find(&self, rank: RankId) -> Option<RankId> {
+        if self.all.contains(&rank) {
+            return Some(rank);
+        }
+        match self.by_dp.get(&rank.dp).map(Vec::as_slice) {
+            Some([only]) => Some(*only),
+            Some([first, ..]) if rank.tp.is_none() || rank.pp.is_none() => Some(*first),
+            None if rank.dp.is_none() && self.all.len() == 1 => self.all.first().copied(),
+            _ => None,
+        }
     }
 }
 
-/// The capacity of a pool from another set than the chosen one: of the same rank it is derived; of another rank, whose
+type Values<'a> = Vec<&'a model::RankValue>;
+
+/// The values of each rank, and those that belong to none.
+fn by_home<'a>(account: &'a Account, homes: &Homes) -> (BTreeMap<RankId, Values<'a>>, Values<'a>) {
+    let mut values: BTreeMap<RankId, Values> = BTreeMap::new();
+    let mut homeless = Vec::new();
+    for value in &account.values {
+        match homes.find(value.rank) {
+            Some(id) => values.entry(id).or_default().push(value),
+            None => homeless.push(value),
+        }
+    }
+    (values, homeless)
+}
+
+/// The capacity of a pool for sets that do not say it: of the same rank it is derived; of another rank, whose
 /// pool an engine makes alike, it is inferred.
-fn capacity(account: &Account, id: RankId, pool: &str, tier: &str, chosen: &str) -> Option<Reading> {
-    let of = |set: &&model::PoolSet| set.pool == pool && set.tier == tier && set.source != chosen;
+fn capacity(account: &Account, id: RankId, pool: &str, tier: &str) -> Option<Reading> {
+    let of = |set: &&model::PoolSet| set.pool == pool && set.tier == tier;
     let get = |set: &model::PoolSet| {
         set.readings.get(&Signal::KV_CAPACITY).filter(|reading| reading.value.is_some_and(|value| value > 0.0)).cloned()
     };
@@ -108,21 +162,28 @@ fn capacity(account: &Account, id: RankId, pool: &str, tier: &str, chosen: &str)
 
 /// The rank's own readings; the most trusted source of each that has a value wins, then one that explains why not.
 fn readings(
-    account: &Account,
-    id: RankId,
-    ids: &[RankId],
+    own: &Values<'_>,
+    homeless: &Values<'_>,
     now: Time,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Readings {
     let mut readings = Readings::new();
     let mut trusts: BTreeMap<Signal, (bool, u16)> = BTreeMap::new();
-    for value in account.values.iter().filter(|value| home(value.rank, ids) == Some(id)) {
+    for value in own {
         let mut reading = value.reading.clone();
         complete::settle(&mut reading, now);
         let key = (reading.value.is_none(), value.trust);
         if trusts.get(&value.signal).is_none_or(|known| key < *known) {
             trusts.insert(value.signal, key);
             readings.insert(value.signal, reading);
+        }
+    }
+    for value in homeless {
+        if let Some(said) = value.reading.value {
+            let why = format!("said for all ranks together: {said}");
+            let reading =
+                || Reading { source: value.reading.source.clone(), ..Reading::not_reported(value.reading.unit, why) };
+            readings.entry(value.signal).or_insert_with(reading);
         }
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {

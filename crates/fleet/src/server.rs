@@ -44,9 +44,15 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
     let mut choices = Vec::new();
     let mut ranks = Vec::new();
     if role != Role::Router {
-        (ranks, choices) = ranks::build(account, now, subject.why);
-        if ranks.iter().all(|rank| rank.pools.iter().all(|pool| pool.fresh(Signal::KV_USED).is_none())) {
-            stand_in(&subject.seen_by, &mut ranks, &mut notes, now);
+        let with_router = heard(account, &subject.seen_by, now);
+        (ranks, choices) = ranks::build(with_router.as_ref().unwrap_or(account), now, subject.why);
+        let from_router = |choice: &&Choice| choice.winner().is_some_and(|set| set.trust == HEARSAY);
+        if let Some(choice) = choices.iter().find(from_router) {
+            let router = choice.winner().map(|set| set.source.as_str()).unwrap_or_default();
+            notes.push(Note::new(
+                "told-by-router",
+                format!("these numbers are the router's ({router}), not the server's own"),
+            ));
         }
         if ranks.is_empty() {
             ranks.push(empty_rank());
@@ -142,49 +148,43 @@ fn opinions(seen_by: &[(String, View)], now: Time) -> Vec<(String, RouterView)> 
     opinions
 }
 
-/// A server that cannot be asked, or says nothing of its cache, is shown by what its router says of it, if the router
-/// says when it heard it.
-fn stand_in(seen_by: &[(String, View)], ranks: &mut Vec<Rank>, notes: &mut Vec<Note>, now: Time) {
+/// Trust of what a router says: below everything that the server says itself.
+const HEARSAY: u16 = u16::MAX;
+
+/// The account with what routers say of the server as further sets, for a server that does not itself say now how much is
+/// used; only views whose age is known. The newest of all stale ones is shown, whoever said it.
+fn heard(account: &Account, seen_by: &[(String, View)], now: Time) -> Option<Account> {
+    let fresh = |set: &model::PoolSet| {
+        let used = set.readings.get(&Signal::KV_USED).or_else(|| set.readings.get(&Signal::KV_IN_USE));
+        used.is_some_and(|used| used.value.is_some()) && now.since(set.at) <= crate::FRESH_S
+    };
+    if account.sets.iter().any(fresh) {
+        return None;
+    }
+    let mut account = account.clone();
     for (router, view) in seen_by.iter().filter(|(_, view)| view.timed && view.readings.contains_key(&Signal::KV_USED))
     {
-        let id = RankId { dp: view.dp.or(Some(0)), ..RankId::ZERO };
-        let at = view.readings.values().find_map(|reading| reading.at).unwrap_or(now);
-        let pooled = |scope| {
-            view.readings
-                .iter()
-                .filter(move |(signal, _)| signal.row().scope == scope)
-                .map(|(signal, reading)| (*signal, reading.clone()))
-        };
-        let set = model::PoolSet {
-            source: view.source.clone(),
-            trust: u16::MAX,
-            rank: id,
+        let rank = RankId { dp: view.dp.or(Some(0)), ..RankId::ZERO };
+        let of = |scope| view.readings.iter().filter(move |(signal, _)| signal.row().scope == scope);
+        account.sets.push(model::PoolSet {
+            source: format!("{router} {}", view.source),
+            trust: HEARSAY,
+            rank,
             pool: FULL.to_owned(),
             tier: DEVICE.to_owned(),
-            at,
+            at: view.readings.values().find_map(|reading| reading.at).unwrap_or(now),
             live: false,
             idle: false,
-            readings: pooled(Scope::Pool).collect(),
-        };
-        let Some(choice) = crate::choose::choose(vec![set], now) else { continue };
-        let pool = complete::pool(&choice, None, now, &|_, _, _| "the router does not say it".to_owned());
-        if !ranks.iter().any(|rank| rank.rank.dp == id.dp) {
-            ranks.push(Rank { rank: id, ..empty_rank() });
-        }
-        let Some(rank) = ranks.iter_mut().find(|rank| rank.rank.dp == id.dp) else { continue };
-        rank.pools.retain(|known| known.pool != FULL || known.tier != DEVICE);
-        rank.pools.insert(0, pool);
-        for (signal, mut reading) in pooled(Scope::Rank) {
-            complete::settle(&mut reading, now);
-            if rank.readings.get(&signal).is_none_or(|known| known.value.is_none()) {
-                rank.readings.insert(signal, reading);
-            }
-        }
-        notes.push(Note::new(
-            "told-by-router",
-            format!("these numbers are the router's ({router}), not the server's own"),
-        ));
+            readings: of(Scope::Pool).map(|(signal, reading)| (*signal, reading.clone())).collect(),
+        });
+        account.values.extend(of(Scope::Rank).map(|(signal, reading)| model::RankValue {
+            trust: HEARSAY,
+            rank,
+            signal: *signal,
+            reading: reading.clone(),
+        }));
     }
+    (account.sets.iter().any(|set| set.trust == HEARSAY)).then_some(account)
 }
 
 fn empty_rank() -> Rank {

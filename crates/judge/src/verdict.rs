@@ -60,12 +60,15 @@ pub fn verdict(server: &Server) -> Verdict {
     if retracted > 0.0 {
         reason += &format!(", {retracted:.0} retractions since start");
     }
+    if server.notes.iter().any(|note| note.id == "told-by-router") {
+        reason += ", by its router's word";
+    }
     Verdict { level, reason: format!("{reason}; {ONE_LOOK}") }
 }
 
 /// Worst first: stuck … tight, then servers of which nothing is known, then calm ones, routers last; of one level the
-/// fullest first.
-pub fn order(servers: &mut [Server]) {
+/// fullest first. `of` gives each item's server.
+pub fn order<T>(items: &mut [T], of: impl Fn(&T) -> &Server) {
     let rank = |server: &Server| match server.verdict.level {
         _ if server.role == Role::Router => 6,
         Level::Stuck => 0,
@@ -77,8 +80,10 @@ pub fn order(servers: &mut [Server]) {
     };
     let fullest =
         |server: &Server| server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).fold(-1.0, f64::max);
-    servers
-        .sort_by(|a, b| rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url)));
+    items.sort_by(|a, b| {
+        let (a, b) = (of(a), of(b));
+        rank(a).cmp(&rank(b)).then(fullest(b).total_cmp(&fullest(a))).then_with(|| a.url.cmp(&b.url))
+    });
 }
 
 /// Which pool of which rank, where there are several.

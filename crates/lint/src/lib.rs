@@ -5,6 +5,6 @@ mod advice;
 mod monitor;
 mod scrape;
 
-pub use advice::{ScrapeGap, job};
+pub use advice::{Door, Job, ScrapeGap, scrape_configs};
 pub use monitor::{Kind, Monitor, Monitors, Running, monitors};
 pub use scrape::{ActiveTarget, active_targets, freshness, freshness_query};

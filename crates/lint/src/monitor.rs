@@ -1,5 +1,6 @@
 //! The programs of `monitors.toml`, and recognising them from a command line.
 
+use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -35,6 +36,8 @@ pub struct Monitor {
     pub alive: Option<String>,
     #[serde(default)]
     config: Option<String>,
+    #[serde(default)]
+    prefix: Vec<String>,
 }
 
 /// What a monitor does.
@@ -54,8 +57,14 @@ pub enum Kind {
 pub struct Running {
     /// Which one.
     pub monitor: &'static Monitor,
-    /// The port that it listens on.
+    /// The address that its flag gives, if it gives one.
+    pub address: Option<IpAddr>,
+    /// The port that it listens on, by its flag or by default.
     pub port: u16,
+    /// The flag is there: the port is no guess.
+    pub told: bool,
+    /// The path in front of all its paths; empty for none.
+    pub prefix: String,
     /// The file that says what it scrapes.
     pub config: Option<String>,
 }
@@ -96,11 +105,29 @@ impl Monitors {
         let program = argv.first()?.rsplit('/').next()?;
         let monitor = self.iter().find(|monitor| monitor.commands.iter().any(|command| command == program))?;
         let listen = value(argv, &monitor.listen);
-        let port =
-            listen.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok()).unwrap_or(monitor.port);
+        let told: Option<u16> = listen.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok());
+        let host = listen.as_deref().and_then(|address| address.rsplit_once(':')).map(|(host, _)| host);
+        let prefix = monitor.prefix.iter().find_map(|flag| value(argv, flag)).map(|path| prefix(&path));
         let config = monitor.config.as_deref().and_then(|flag| value(argv, flag));
-        Some(Running { monitor, port, config })
+        Some(Running {
+            monitor,
+            address: host.and_then(|host| host.trim_matches(['[', ']']).parse().ok()),
+            port: told.unwrap_or(monitor.port),
+            told: told.is_some(),
+            prefix: prefix.unwrap_or_default(),
+            config,
+        })
     }
+}
+
+/// The path of an address, or a path as it stands: starting with `/`, not ending in one.
+fn prefix(text: &str) -> String {
+    let path = match text.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').map_or("", |(_, path)| path),
+        None => text,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
+    if path.is_empty() { String::new() } else { format!("/{path}") }
 }
 
 /// The value of `-flag`, `--flag`, with `=` or as the next word.

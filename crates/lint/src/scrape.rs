@@ -4,7 +4,7 @@ use model::Time;
 use serde_json::Value;
 
 /// One target that a scraper fetches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ActiveTarget {
     /// The whole address that is fetched.
     pub url: String,
@@ -14,6 +14,8 @@ pub struct ActiveTarget {
     pub up: Option<bool>,
     /// What the last fetch failed with.
     pub error: String,
+    /// Seconds between two fetches, where the scraper says it.
+    pub interval: Option<f64>,
 }
 
 /// The active targets in an answer of `/api/v1/targets`; an error says what the answer was instead.
@@ -27,14 +29,50 @@ pub fn active_targets(body: &[u8]) -> Result<Vec<ActiveTarget>, String> {
         .map(|target| ActiveTarget {
             url: text(target, "scrapeUrl"),
             instance: target.get("labels").map(|labels| text(labels, "instance")).unwrap_or_default(),
+            interval: target.get("scrapeInterval").and_then(Value::as_str).and_then(duration),
             up: match target.get("health").and_then(Value::as_str) {
                 Some("up") => Some(true),
                 Some("down") => Some(false),
                 _ => None,
             },
-            error: text(target, "lastError"),
+            error: model::text::printable(&text(target, "lastError")),
         })
         .collect())
+}
+
+/// Prometheus' own interval where nothing else is set, in seconds.
+const INTERVAL_S: f64 = 60.0;
+
+impl ActiveTarget {
+    /// A sample that is older than this, in seconds, is no longer fresh: three of the target's own intervals.
+    pub fn fresh_for(&self) -> f64 {
+        3.0 * self.interval.filter(|interval| *interval > 0.0).unwrap_or(INTERVAL_S)
+    }
+}
+
+/// A duration as Prometheus spells it (`1m`, `1m30s`, `500ms`), in seconds.
+fn duration(text: &str) -> Option<f64> {
+    let mut rest = text.trim();
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (number, behind) = rest.split_at(end);
+        let end = behind.find(|letter: char| letter.is_ascii_digit()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(end);
+        let unit = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86400.0,
+            "w" => 7.0 * 86400.0,
+            "y" => 365.0 * 86400.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * unit;
+        rest = behind;
+    }
+    (!text.trim().is_empty()).then_some(seconds)
 }
 
 /// The query for the newest sample's time of any of these series from one instance.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::text::printable;
 use crate::{Note, RankId, Reading, Readings, Role, Signal, Time};
 
 /// Facts about a server that are not numbers of the moment: version, role, flags. Keyed by the name that the engine's
@@ -144,10 +145,11 @@ impl Account {
         self.facts.get(name).map(|fact| fact.value.as_str())
     }
 
-    /// Records a fact unless a weightier one is known.
+    /// Records a fact unless a weightier one is known; a peer's words are made safe to show.
     pub fn learn(&mut self, name: &str, value: impl Into<String>, source: impl Into<String>, weight: u8) {
         if self.facts.get(name).is_none_or(|known| known.weight < weight) {
-            self.facts.insert(name.to_owned(), Fact { value: value.into(), source: source.into(), weight });
+            let fact = Fact { value: printable(&value.into()), source: printable(&source.into()), weight };
+            self.facts.insert(name.to_owned(), fact);
         }
     }
 

@@ -109,6 +109,15 @@ impl Reading {
         self
     }
 
+    /// The same reading, with a remark if its source did not say when it took the value, although it can.
+    #[must_use]
+    pub fn untimed(mut self, untimed: bool) -> Reading {
+        if untimed && self.value.is_some() {
+            self.reason.get_or_insert_with(|| "the answer does not say when this was taken".to_owned());
+        }
+        self
+    }
+
     /// The value, if it may be believed now: said, derived or inferred, and not stale.
     pub fn fresh(&self) -> Option<f64> {
         matches!(self.state, State::Reported | State::Derived | State::Inferred).then_some(self.value).flatten()

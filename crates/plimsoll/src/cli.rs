@@ -59,16 +59,18 @@ pub(crate) struct LookArgs {
     pub(crate) access: Access,
 }
 
-/// Credentials and TLS for the targets given. They are never sent to workers that a router names; give those as targets,
-/// or in --targets-file.
+/// Credentials and TLS for the targets given and, without any, for the servers that are found on this host. They are
+/// never sent to workers that a router names; give those as targets, or in --targets-file.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Credentials and TLS")]
 pub(crate) struct Access {
     /// Targets with credentials of their own, in TOML: [[target]] with url, bearer_file, bearer_env, user,
-    /// password_file, password_env, ca, pin, cert, key
+    /// password_file, password_env, ca, pin, cert, key. A row opens exactly its url: scheme, host as spelled, port and
+    /// path, be it given, found, named by a router or a --prometheus. Without TARGET its rows are the targets, and this
+    /// host is not searched
     #[arg(long, value_name = "FILE")]
     pub(crate) targets_file: Option<PathBuf>,
-    /// File that holds a bearer token
+    /// File that holds a bearer token, for the targets given or, without any, for each server found on this host
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bearer_env", "user"])]
     pub(crate) bearer_file: Option<PathBuf>,
     /// Environment variable that holds a bearer token
@@ -102,7 +104,7 @@ pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) look: LookArgs,
     /// A Prometheus, VictoriaMetrics or vmagent to ask whether it scrapes these servers; may stand several times.
-    /// Without it those on this host are asked
+    /// Without it those on this host are asked. A row of --targets-file may hold its credentials
     #[arg(long, value_name = "URL")]
     pub(crate) prometheus: Vec<String>,
 }

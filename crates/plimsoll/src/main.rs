@@ -23,12 +23,21 @@ pub(crate) struct Said {
     pub(crate) code: u8,
 }
 
+/// What was given on the command line, or in a file that it names, cannot be used: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+pub(crate) struct WrongUsage(pub(crate) anyhow::Error);
+
+/// Marks an error as one of usage.
+pub(crate) fn wrong_usage(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    WrongUsage(error.into()).into()
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(word) = cli.mistyped() {
-        return fail(&anyhow::anyhow!(
-            "no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)"
-        ));
+        let text = format!("no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)");
+        return fail(&wrong_usage(anyhow::anyhow!(text)));
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -45,17 +54,25 @@ fn main() -> ExitCode {
         }
     });
     match said {
-        Ok(said) => {
-            // A reader that went away (a pipe into `head`) is no fault of ours.
-            let _ = anstream::stdout().write_all(said.text.as_bytes());
-            ExitCode::from(said.code)
-        }
+        Ok(said) => match print(&said.text) {
+            Ok(()) => ExitCode::from(said.code),
+            Err(error) => fail(&anyhow::Error::from(error).context("cannot print the answer")),
+        },
         Err(error) => fail(&error),
     }
 }
 
-/// Wrong usage or a broken file of our own: one line, exit code 2.
+/// Prints to standard output. A reader that went away (a pipe into `head`) is no fault of ours; a full disk is.
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    let mut out = anstream::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// One line on standard error; exit code 2 for wrong usage, 1 for anything else that kept the answer back.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(anstream::stderr(), "plimsoll: {error:#}");
-    ExitCode::from(2)
+    ExitCode::from(if error.is::<WrongUsage>() { 2 } else { 1 })
 }

@@ -1,9 +1,12 @@
-//! Doctor's report, as it is printed and as `plimsoll.doctor/1`.
+//! Reports as they are printed: doctor's (`plimsoll.doctor/1`) and explain's (`plimsoll.explain/1`).
+
+use std::collections::BTreeMap;
 
 use model::{Finding, Gap, Note, SelfReport, Time};
 use serde::Serialize;
 
 use crate::look::monitors::Watcher;
+use crate::look::{Look, Looked};
 
 /// Serialises as `plimsoll.doctor/1`.
 #[derive(Debug, Serialize)]
@@ -32,4 +35,115 @@ pub(crate) struct Examined {
     pub(crate) findings: Vec<Finding>,
     pub(crate) notes: Vec<Note>,
     pub(crate) gaps: Vec<Gap>,
+}
+
+/// Serialises as `plimsoll.explain/1`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Explanation<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) made_by: &'static str,
+    pub(crate) taken_at: Time,
+    pub(crate) servers: Vec<Explained<'a>>,
+    #[serde(rename = "self")]
+    pub(crate) own: &'a SelfReport,
+}
+
+/// Where one server's numbers come from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Explained<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) asked: Vec<Asked<'a>>,
+    pub(crate) pools: Vec<Choosing<'a>>,
+    pub(crate) ranks: &'a [model::Rank],
+    pub(crate) facts: BTreeMap<&'a str, Said<'a>>,
+    pub(crate) notes: &'a [Note],
+}
+
+/// What became of one path.
+#[derive(Debug, Serialize)]
+pub(crate) struct Asked<'a> {
+    pub(crate) get: &'a str,
+    pub(crate) took_s: f64,
+    pub(crate) outcome: &'a str,
+}
+
+/// The sets of numbers for one pool, the one that is shown first.
+#[derive(Debug, Serialize)]
+pub(crate) struct Choosing<'a> {
+    pub(crate) rank: model::RankId,
+    pub(crate) pool: &'a str,
+    pub(crate) tier: &'a str,
+    pub(crate) sets: Vec<Set<'a>>,
+}
+
+/// One set, and why it is not shown if it is not.
+#[derive(Debug, Serialize)]
+pub(crate) struct Set<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) age_s: f64,
+    pub(crate) values: BTreeMap<&'static str, Option<f64>>,
+    pub(crate) not_taken: Option<&'a str>,
+}
+
+/// A fact and who said it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Said<'a> {
+    pub(crate) value: &'a str,
+    pub(crate) source: &'a str,
+}
+
+impl<'a> Explanation<'a> {
+    /// The explanation of a look.
+    pub(crate) fn of(look: &'a Look) -> Explanation<'a> {
+        let snapshot = &look.snapshot;
+        Explanation {
+            schema: "plimsoll.explain/1",
+            made_by: crate::MADE_BY,
+            taken_at: snapshot.taken_at,
+            servers: snapshot
+                .servers
+                .iter()
+                .zip(&look.looked)
+                .map(|(server, one)| Explained::of(server, one))
+                .collect(),
+            own: &snapshot.own,
+        }
+    }
+}
+
+impl<'a> Explained<'a> {
+    fn of(server: &'a model::Server, one: &'a Looked) -> Explained<'a> {
+        let sources = one.account.sources.iter();
+        let asked =
+            sources.map(|status| Asked { get: &status.get, took_s: status.took, outcome: status.outcome.text() });
+        let facts = one.account.facts.iter();
+        let said = |(name, fact): (&'a String, &'a model::Fact)| {
+            (name.as_str(), Said { value: &fact.value, source: &fact.source })
+        };
+        Explained {
+            url: &server.url,
+            asked: asked.collect(),
+            pools: one.choices.iter().map(Choosing::of).collect(),
+            ranks: &server.ranks,
+            facts: facts.map(said).collect(),
+            notes: &server.notes,
+        }
+    }
+}
+
+impl<'a> Choosing<'a> {
+    fn of(choice: &'a fleet::Choice) -> Choosing<'a> {
+        let set = |contender: &'a fleet::Contender| Set {
+            source: &contender.set.source,
+            age_s: contender.age_s,
+            values: contender.set.readings.iter().map(|(signal, reading)| (signal.row().json, reading.value)).collect(),
+            not_taken: contender.lost.as_deref(),
+        };
+        Choosing {
+            rank: choice.rank,
+            pool: &choice.pool,
+            tier: &choice.tier,
+            sets: choice.contenders.iter().map(set).collect(),
+        }
+    }
 }

@@ -55,7 +55,7 @@ fn the_good_page_is_read() {
 
 #[test]
 fn values_that_cannot_be_are_impossible_and_never_a_number() {
-    for (bad, said) in [("NaN", "NaN"), ("+Inf", "inf"), ("-11", "-11"), ("1e300", "1000000"), ("-0.39", "-0.39")] {
+    for (bad, said) in [("NaN", "NaN"), ("+Inf", "inf"), ("-11", "-11"), ("1e300", "1e300"), ("-0.39", "-0.39")] {
         let server = with_page(&GOOD.replace("kv_used_tokens 250", &format!("kv_used_tokens {bad}")));
         let (code, value) = look(&[&server.url()]);
         assert_eq!(code, 1, "{bad}: no figure");

@@ -141,6 +141,20 @@ fn doctor_report_holds_its_schema() {
 }
 
 #[test]
+fn explanation_holds_its_schema_and_names_the_losers() {
+    let server = unified();
+    let value = plimsoll(PROGRAM, &["explain", "--json", &server.url()]).json();
+    assert_eq!(schema_faults(&value), Vec::<String>::new());
+    let sets = value["servers"][0]["pools"][0]["sets"].as_array().expect("sets");
+    // The page and /v1/loads both say used, half a second apart; the page's exact gauges are trusted first.
+    assert_eq!(sets[0]["source"], "metrics");
+    assert_eq!(sets[0]["not_taken"], Value::Null);
+    let loads = sets.iter().find(|set| set["source"] == "loads").expect("the other set");
+    assert_eq!(loads["values"]["used"], 1484.0);
+    assert!(loads["not_taken"].is_string());
+}
+
+#[test]
 fn bare_command_is_status() {
     let server = decode();
     let bare = plimsoll(PROGRAM, &["--json", &server.url()]).json();

@@ -53,8 +53,10 @@ const CASES: &[Case] = &[
         "sglang",
         "decode",
     ),
-    case("sh|-c|env A=b nice python -m sglang.launch_server --port={port} <&0 & wait", "sglang", "unified"),
-    case("bash|-lc|smg launch --port {port} --worker-urls http://127.0.0.1:1; true", "smg", "router"),
+    // A shell's background gets no standard input of its own, and a login shell its own search path: both are helped, so
+    // that the server really runs.
+    case("sh|-c|exec 3<&0; env A=b nice python -m sglang.launch_server --port={port} <&3 & wait", "sglang", "unified"),
+    case("bash|-lc|./smg launch --port {port} --worker-urls http://127.0.0.1:1; true", "smg", "router"),
 ];
 
 /// What must not be taken for a server.

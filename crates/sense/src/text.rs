@@ -23,9 +23,7 @@ enum Shown {
 
 impl Shown {
     fn new(letter: char) -> Shown {
-        if letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        {
+        if model::text::upsets(letter) {
             Shown::Escaped(letter.escape_default())
         } else {
             Shown::Plain(std::iter::once(letter))

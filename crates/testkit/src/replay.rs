@@ -58,7 +58,15 @@ impl Replay {
     /// # Panics
     /// When no port can be had.
     pub fn start() -> Replay {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Replay::start_on("127.0.0.1")
+    }
+
+    /// The same on another address of this host.
+    ///
+    /// # Panics
+    /// When no port can be had.
+    pub fn start_on(address: &str) -> Replay {
+        let listener = TcpListener::bind((address, 0)).expect("a free port");
         let port = listener.local_addr().expect("a bound socket").port();
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
@@ -145,7 +153,8 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             answer.body.len()
         );
         let mut writer = stream;
-        let sent = writer.write_all(head.as_bytes()).and_then(|()| writer.write_all(&answer.body));
+        // In one piece: two would wait for an acknowledgement in between.
+        let sent = writer.write_all(&[head.as_bytes(), &answer.body].concat());
         shared.open.fetch_sub(1, Ordering::SeqCst);
         if sent.is_err() {
             return;

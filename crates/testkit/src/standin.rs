@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 /// Says to a test program that it runs as a stand-in, and on which loopback ports it listens (separated by commas).
 const LISTEN: &str = "PLIMSOLL_STANDIN";
 
+/// The file in its working folder in which a stand-in keeps what it was asked.
+pub const REQUESTS: &str = "requests";
+
 /// A running stand-in; ended when dropped.
 pub struct Standin {
     child: Child,
@@ -22,7 +25,9 @@ pub fn acts() -> bool {
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let mut request = [0; 4096];
-                let _ = stream.read(&mut request);
+                let read = stream.read(&mut request).unwrap_or(0);
+                let log = std::fs::OpenOptions::new().create(true).append(true).open(REQUESTS);
+                let _ = log.and_then(|mut log| log.write_all(&request[..read]));
                 let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
             }
         });

@@ -32,17 +32,20 @@ pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut A
                 account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
             }
         }
-        Body::Nothing(SourceOutcome::Off(text)) => account.learn(&source.id, "off", text.clone(), SAID + 1),
+        // The status is about the path; what the server or its command line says of the flag outweighs it.
+        Body::Nothing(SourceOutcome::Off(text)) => account.learn(&source.id, "off", text.clone(), 0),
         Body::Nothing(_) => {}
     }
 }
 
 fn said(source: &Source, fact: &str, value: &str, from: &str, account: &mut Account) {
-    if value.is_empty() || value == "null" || (fact == "role" && Role::from_name(value) == Role::Unknown) {
+    let unbelieved = source.believe.get(fact).is_some_and(|words| words.iter().all(|word| word != value));
+    if unbelieved || value.is_empty() || value == "null" || (fact == "role" && Role::from_name(value) == Role::Unknown)
+    {
         return;
     }
     let stripped = source.strip.get(fact).and_then(|front| value.strip_prefix(front.as_str())).unwrap_or(value);
-    account.learn(fact, stripped, format!("{} {from}", source.get), SAID);
+    account.learn(fact, model::without_secrets(stripped), format!("{} {from}", source.get), SAID);
 }
 
 fn knobs(table: &Table, source: &Source, root: &Value, account: &mut Account) {

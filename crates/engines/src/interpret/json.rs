@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::text::printable;
 use model::{Account, Observation, PoolSet, RankId, RankValue, Readings, Role, SourceOutcome, Time, View, Worker};
 use serde_json::Value;
 
-use super::{MOST_ELEMENTS, counts, cut, path, ranks, value};
+use super::{MOST_RANKS, MOST_WORKERS, counts, cut, path, ranks, value};
 use crate::table::{Source, WorkerList};
 
 /// Parses a body; the error says what it looked like instead.
@@ -17,7 +18,34 @@ pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
     if trimmed.first() == Some(&b'<') {
         return Err("with HTML (a proxy or a login page?)".to_owned());
     }
-    serde_json::from_slice(trimmed).map_err(|error| format!("with something that is not JSON: {error}"))
+    serde_json::from_slice(trimmed).or_else(|error| {
+        // Python writes NaN and Infinity as bare words: they cost their field, not the answer.
+        let mended = without_bare_words(trimmed).and_then(|text| serde_json::from_slice(&text).ok());
+        mended.ok_or_else(|| format!("with something that is not JSON: {error}"))
+    })
+}
+
+/// The text with `NaN`, `Infinity` and `-Infinity` outside strings made `null`; `None` when there are none.
+fn without_bare_words(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut quoted, mut rest, mut found) = (false, text, false);
+    while let Some(&byte) = rest.first() {
+        let word = [&b"-Infinity"[..], b"Infinity", b"NaN"].into_iter().find(|word| !quoted && rest.starts_with(word));
+        let taken = if let Some(word) = word {
+            out.extend_from_slice(b"null");
+            found = true;
+            word.len()
+        } else if quoted && byte == b'\\' {
+            out.extend_from_slice(&rest[..rest.len().min(2)]);
+            rest.len().min(2)
+        } else {
+            quoted ^= byte == b'"';
+            out.push(byte);
+            1
+        };
+        rest = &rest[taken..];
+    }
+    found.then_some(out)
 }
 
 /// Reads every row of `source` from `root`.
@@ -31,17 +59,18 @@ pub(super) fn read(
     if let Some(list) = &source.workers {
         read_workers(source, list, root, account);
     }
+    let most = if source.worker.is_some() { MOST_WORKERS } else { MOST_RANKS };
     let elements = match &source.each {
-        Some(each) => path::find(root, root, each, MOST_ELEMENTS + 1),
+        Some(each) => path::find(root, root, each, most + 1),
         None => vec![root],
     };
-    if elements.len() > MOST_ELEMENTS {
-        cut(account, source, "elements");
+    if elements.len() > most {
+        cut(account, source, most, "elements");
     }
     let mut any = source.read.is_empty();
-    for element in elements.into_iter().take(MOST_ELEMENTS) {
+    for element in elements.into_iter().take(most) {
         let inner = match &source.inner {
-            Some(inner) => path::find(root, element, inner, MOST_ELEMENTS),
+            Some(inner) => path::find(root, element, inner, MOST_RANKS),
             None => vec![element],
         };
         for row in inner {
@@ -57,17 +86,17 @@ pub(super) fn read(
 }
 
 fn read_workers(source: &Source, list: &WorkerList, root: &Value, account: &mut Account) {
-    let found = path::find(root, root, &list.each, MOST_ELEMENTS + 1);
-    if found.len() > MOST_ELEMENTS {
-        cut(account, source, "workers");
+    let found = path::find(root, root, &list.each, MOST_WORKERS + 1);
+    if found.len() > MOST_WORKERS {
+        cut(account, source, MOST_WORKERS, "workers");
     }
-    for element in found.into_iter().take(MOST_ELEMENTS) {
+    for element in found.into_iter().take(MOST_WORKERS) {
         let field = |name: &String| path::first(root, element, name);
         let Some(url) = field(&list.url).and_then(Value::as_str) else { continue };
         let role = list.role.as_ref().and_then(field).and_then(Value::as_str).map(worker_role);
         let healthy = list.healthy.as_ref().and_then(field).and_then(Value::as_bool);
         let version = list.version.as_ref().and_then(field).and_then(Value::as_str).map(str::to_owned);
-        let worker = Worker { url: url.to_owned(), role, healthy, version };
+        let worker = Worker { url: printable(url), role, healthy, version };
         if !account.workers.contains(&worker) {
             account.workers.push(worker);
         }
@@ -92,8 +121,21 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     let at = taken_at(source, observation, root, outer);
     let mut said = BTreeMap::new();
     for (kind, from) in &source.rank {
-        if let Some(number) = path::first(root, element, from).and_then(Value::as_u64) {
-            said.insert(kind.as_str(), number as u32);
+        match path::first(root, element, from) {
+            None | Some(Value::Null) => {}
+            Some(value) => {
+                match number(value).filter(|number| number.fract() == 0.0 && (0.0..1.0e6).contains(number)) {
+                    Some(number) => drop(said.insert(kind.as_str(), number as u32)),
+                    None => {
+                        let text = format!(
+                            "GET {}: {from} is {value}, which is no rank; its numbers were not read",
+                            source.get
+                        );
+                        account.notes.push(model::Note::new("bad-labels", text));
+                        return true;
+                    }
+                }
+            }
         }
     }
     let rank = ranks::rank(&said, account);
@@ -112,6 +154,7 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         } else {
             let from = format!("{} {}", observation.url, row.name);
             value::reading(row, number, from, at.time, |name| account.fact(name))
+                .untimed(source.at.is_some() && !at.said)
         };
         if source.worker.is_some() {
             view.entry(row.signal).or_insert(reading);
@@ -130,7 +173,7 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     {
         let dp = said.get("dp").copied();
         let timed = at.said;
-        account.views.push(View { source: source.id.clone(), worker: worker.to_owned(), dp, timed, readings: view });
+        account.views.push(View { source: source.id.clone(), worker: printable(worker), dp, timed, readings: view });
     }
     any
 }
@@ -146,11 +189,31 @@ fn keep(
 ) {
     let zero = |signal| values.iter().any(|value| value.signal == signal && value.reading.value == Some(0.0));
     let idle = zero(model::Signal::REQ_RUNNING) && zero(model::Signal::REQ_WAITING);
-    for ((pool, tier), readings) in pools {
+    for ((pool, tier), mut readings) in pools {
+        if let Some(known) = account
+            .sets
+            .iter_mut()
+            .find(|set| set.trust == trust && set.rank == rank && set.pool == pool && set.tier == tier)
+        {
+            // Two elements for one rank that differ: neither is believed.
+            contradict(&mut known.readings, &mut readings);
+            continue;
+        }
         let live = source.live;
         account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, live, idle, readings });
     }
     account.values.extend(values);
+}
+
+/// Marks what one source says twice for one rank, with two values, as impossible.
+fn contradict(known: &mut Readings, other: &mut Readings) {
+    for (signal, reading) in known {
+        let twice = other.remove(signal).and_then(|again| Some((reading.value?, again.value?)));
+        if let (Some((first, second)), Some(at)) = (twice.filter(|(first, second)| first != second), reading.at) {
+            let why = format!("said twice for one rank: {first}, {second}");
+            *reading = model::Reading::impossible(reading.unit, why, reading.source.clone().unwrap_or_default(), at);
+        }
+    }
 }
 
 /// A time and whether the source said it.
@@ -163,17 +226,31 @@ struct Taken {
 /// holds both times, because that clock may differ from ours.
 fn taken_at(source: &Source, observation: &Observation, root: &Value, element: &Value) -> Taken {
     let time = |from: &Option<String>| from.as_ref().and_then(|from| path::first(root, element, from)).and_then(time);
-    match (time(&source.at), time(&source.now)) {
-        (Some(at), Some(now)) => Taken { time: observation.at.plus(-now.since(at).max(0.0)), said: true },
-        (Some(at), None) => Taken { time: if at < observation.at { at } else { observation.at }, said: true },
-        (None, _) => Taken { time: observation.at, said: false },
+    let age = match (time(&source.at), time(&source.now)) {
+        (Some(at), Some(now)) => now.since(at),
+        (Some(at), None) => observation.at.since(at),
+        (None, _) => return Taken { time: observation.at, said: false },
+    };
+    // A time in the future is no time; clocks that differ by a moment are forgiven.
+    if age < -AHEAD_S {
+        return Taken { time: observation.at, said: false };
     }
+    Taken { time: observation.at.plus(-age.max(0.0)), said: true }
 }
 
-/// Seconds since 1970, or RFC 3339.
+/// Seconds by which a peer's clock may be ahead of ours before its times are disbelieved.
+const AHEAD_S: f64 = 5.0;
+/// 1973 and 5138 in seconds: numbers between are seconds, a thousand times as large ones milliseconds, others no times.
+const SECONDS: std::ops::Range<f64> = 1.0e8..1.0e11;
+
+/// Seconds or milliseconds since 1970, or RFC 3339.
 fn time(value: &Value) -> Option<Time> {
     match value {
-        Value::Number(number) => number.as_f64().map(Time),
+        Value::Number(number) => {
+            let number = number.as_f64()?;
+            let seconds = if SECONDS.contains(&number) { number } else { number / 1000.0 };
+            SECONDS.contains(&seconds).then_some(Time(seconds))
+        }
         Value::String(text) => {
             let stamp: jiff::Timestamp = text.parse().ok()?;
             Some(Time(stamp.as_millisecond() as f64 / 1000.0))

@@ -11,15 +11,16 @@ mod value;
 use model::{Account, Note, Observation, SourceOutcome, SourceStatus};
 
 use crate::table::condition::Holds;
-use crate::table::version::Version;
 use crate::table::{Format, Read, Source, Table};
 
 pub(crate) use json::parse as parse_json;
 pub(crate) use path::first as json_first;
 pub(crate) use prometheus::{holds_series, looks_wrong};
 
-/// Elements, workers and ranks read from one answer; more are cut off with a note.
-pub(crate) const MOST_ELEMENTS: usize = 4096;
+/// Workers read from one answer; more are cut off with a note.
+pub(crate) const MOST_WORKERS: usize = 4096;
+/// Ranks read from one answer, likewise.
+pub(crate) const MOST_RANKS: usize = 1024;
 
 /// Understands everything that one server answered. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Facts) -> Account {
@@ -49,14 +50,18 @@ pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Fac
         account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     }
     for ((trust, source, observation), body) in asked.iter().zip(bodies) {
-        if !offers(source, &account) {
-            continue;
-        }
         let outcome = match body {
             Body::Json(root) => json::read(*trust, source, observation, &root, &mut account),
             Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
             Body::Nothing(outcome) => outcome,
         };
+        // Two shapes of one path are two sources: the one that fits speaks for both.
+        let spoken =
+            account.sources.iter().any(|other| other.get == source.get && other.outcome == SourceOutcome::Answered);
+        if spoken && outcome != SourceOutcome::Answered {
+            continue;
+        }
+        account.sources.retain(|other| other.get != source.get || outcome != SourceOutcome::Answered);
         account.sources.push(SourceStatus {
             id: source.id.clone(),
             get: source.get.clone(),
@@ -149,26 +154,14 @@ fn answered(observation: &Observation) -> bool {
     observation.outcome.as_ref().is_ok_and(|answer| answer.status == 200)
 }
 
-/// Whether the server's version, as far as it is known, has this source.
-fn offers(source: &Source, account: &Account) -> bool {
-    account.fact("version").and_then(Version::parse).is_none_or(|version| {
-        source.since.as_ref().is_none_or(|since| version >= *since)
-            && source.until.as_ref().is_none_or(|until| version < *until)
-    })
-}
-
-/// Whether row `read` counts for what is known of the server. An unknown version reads every row: pages of versions
-/// that nobody has seen are read as far as they go.
+/// Whether row `read` counts for what is known of the server. Its versions do not matter here: a series that is on the
+/// page says what it says, whatever a local build calls itself. They explain absence, and what another setting would show.
 fn counts(read: &Read, account: &Account) -> bool {
-    let within = account.fact("version").and_then(Version::parse).is_none_or(|version| {
-        read.since.as_ref().is_none_or(|since| version >= *since)
-            && read.until.as_ref().is_none_or(|until| version < *until)
-    });
-    within && read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
+    read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
 }
 
 /// Notes that a list was cut.
-fn cut(account: &mut Account, source: &Source, what: &str) {
-    let text = format!("GET {}: more than {MOST_ELEMENTS} {what}; the rest was not read", source.get);
+fn cut(account: &mut Account, source: &Source, most: usize, what: &str) {
+    let text = format!("GET {}: more than {most} {what}; the rest was not read", source.get);
     account.notes.push(Note::new("cut", text));
 }

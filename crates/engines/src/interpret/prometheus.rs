@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, View};
-use wire::exposition::{self, Kind, Limits};
+use model::text::printable;
+use model::{
+    Account, Kind, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, Time, View,
+};
+use wire::exposition::{self, Limits};
 
-use super::{counts, ranks, value};
-use crate::table::{Fold, Source, Table};
+use super::{MOST_RANKS, counts, cut, ranks, value};
+use crate::table::condition::Holds;
+use crate::table::{Fold, Read, Source, Table};
 
 /// One sample of a row, with what its labels say about where it belongs.
 struct Seen {
@@ -15,6 +19,8 @@ struct Seen {
     pid: Option<u64>,
     name: String,
     value: f64,
+    /// The time that the sample carries, or that of the answer.
+    at: Time,
 }
 
 /// Where a sample belongs: the worker (on a router's page) and the rank labels that it carries.
@@ -29,12 +35,12 @@ struct Place {
 /// Why a body is not Prometheus text, if it is not.
 pub(crate) fn looks_wrong(body: &[u8]) -> Option<&'static str> {
     match exposition::looks_like(body) {
-        Kind::Exposition => None,
-        Kind::Html => Some("with HTML (a proxy or a login page?)"),
-        Kind::Json => Some("with JSON, not with Prometheus text"),
-        Kind::Empty => Some("with an empty body"),
-        Kind::Binary => Some("with bytes that are no text"),
-        Kind::Text => Some("with text that is no Prometheus text"),
+        exposition::Kind::Exposition => None,
+        exposition::Kind::Html => Some("with HTML (a proxy or a login page?)"),
+        exposition::Kind::Json => Some("with JSON, not with Prometheus text"),
+        exposition::Kind::Empty => Some("with an empty body"),
+        exposition::Kind::Binary => Some("with bytes that are no text"),
+        exposition::Kind::Text => Some("with text that is no Prometheus text"),
     }
 }
 
@@ -105,19 +111,23 @@ pub(super) fn read(
             text.parse::<u32>().inspect_err(|_| bad_labels += usize::from(!text.is_empty())).ok()
         };
         let place = Place {
-            worker: source.worker.as_ref().and_then(|label| sample.labels.get(label)).map(std::borrow::Cow::into_owned),
+            worker: source.worker.as_ref().and_then(|label| sample.labels.get(label)).map(|worker| printable(&worker)),
             dp: number("dp"),
             tp: number("tp"),
             pp: number("pp"),
         };
+        let stamp =
+            sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
+        let at = stamp.unwrap_or(observation.at);
         let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
-        seen.push(Seen { row: *row, place, pid, name: sample.name.into_owned(), value: sample.value });
+        seen.push(Seen { row: *row, place, pid, name: sample.name.into_owned(), value: sample.value, at });
     });
     note_summary(source, &summary, bad_labels, account);
     if seen.is_empty() {
         return SourceOutcome::Empty(empty_page(table, source, page));
     }
     tell_pids_apart(source, &mut seen, account);
+    cut_ranks(source, &mut seen, account);
     let readings = fold(source, observation, seen, account);
     keep(trust, source, observation, readings, account);
     SourceOutcome::Answered
@@ -182,33 +192,72 @@ fn tell_pids_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Account)
     account.notes.push(Note::new("ranks-by-pid", text));
 }
 
+/// Drops the samples of ranks beyond the cap.
+fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
+    let places: BTreeSet<Place> = seen.iter().map(|sample| sample.place.clone()).collect();
+    if let Some(first) = places.iter().nth(MOST_RANKS) {
+        cut(account, source, MOST_RANKS, "ranks");
+        seen.retain(|sample| sample.place < *first);
+    }
+}
+
 type ByPlace = BTreeMap<Place, BTreeMap<usize, Reading>>;
+
+/// All samples of one row and place.
+struct Said {
+    name: String,
+    values: Vec<f64>,
+    at: Time,
+}
 
 /// One reading a row and place.
 fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
-    let mut values: BTreeMap<(Place, usize), (String, Vec<f64>)> = BTreeMap::new();
+    let mut values: BTreeMap<(Place, usize), Said> = BTreeMap::new();
     for sample in seen {
-        let entry = values.entry((sample.place, sample.row)).or_insert_with(|| (sample.name, Vec::new()));
-        entry.1.push(sample.value);
+        let entry = values.entry((sample.place, sample.row));
+        let said = entry.or_insert_with(|| Said { name: sample.name, values: Vec::new(), at: sample.at });
+        said.values.push(sample.value);
+        if sample.at < said.at {
+            said.at = sample.at;
+        }
     }
+    let running: BTreeMap<Place, f64> = values
+        .iter()
+        .filter(|((_, index), _)| source.read[*index].signal == model::Signal::REQ_RUNNING)
+        .map(|((place, _), said)| (place.clone(), said.values[0]))
+        .collect();
     let mut readings = ByPlace::new();
-    for ((place, index), (name, values)) in values {
+    for ((place, index), Said { name, values, at }) in values {
         let row = &source.read[index];
-        let from = format!("{} {name}", observation.url);
-        let first = values[0];
-        let differ = values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
-        let reading = match row.fold {
-            Fold::Sum => value::reading(row, values.iter().sum(), from, observation.at, |name| account.fact(name)),
-            Fold::One if differ => {
-                let said: Vec<String> = values.iter().map(ToString::to_string).collect();
-                let why = format!("said {} times for one rank: {}", said.len(), said.join(", "));
-                Reading::impossible(row.signal.unit(), why, from, observation.at)
-            }
-            Fold::One => value::reading(row, first, from, observation.at, |name| account.fact(name)),
+        let nothing_runs = running.get(&place).is_none_or(|running| *running == 0.0);
+        let frozen = row.frozen.as_ref().is_some_and(|frozen| frozen.holds(|name| account.fact(name)) == Holds::Yes);
+        let reading = if frozen && nothing_runs && values[0] != 0.0 {
+            let why = format!("{name} is not written while nothing runs: {} is of the last batch", values[0]);
+            Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
+        } else {
+            one(source, row, &format!("{} {name}", observation.url), &values, at, account)
         };
         readings.entry(place).or_default().insert(index, reading);
     }
     readings
+}
+
+/// The reading of one row and place from all its samples.
+fn one(source: &Source, row: &Read, from: &str, values: &[f64], at: Time, account: &Account) -> Reading {
+    let first = values[0];
+    let differ = values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
+    if differ && row.fold == Fold::One {
+        let said: Vec<String> = values.iter().take(4).map(ToString::to_string).collect();
+        let more = if values.len() > said.len() { ", …" } else { "" };
+        let why = format!("said {} times for one rank: {}{more}", values.len(), said.join(", "));
+        return Reading::impossible(row.signal.unit(), why, from, at);
+    }
+    let value = if row.fold == Fold::Sum { values.iter().sum() } else { first };
+    let mut reading = value::reading(row, value, from.to_owned(), at, |name| account.fact(name));
+    if reading.value.is_some() && row.signal.row().kind == Kind::Gauge && !source.lag.is_empty() {
+        reading.reason.get_or_insert_with(|| source.lag.clone());
+    }
+    reading
 }
 
 fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlace, account: &mut Account) {
@@ -245,7 +294,8 @@ fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlac
         // Series of pools that the model does not have are on the page all the same, all of them zero.
         let plain = pool == model::FULL && tier == model::DEVICE;
         if plain || real.contains(&(pool.clone(), tier.clone())) {
-            let at = observation.at;
+            let oldest = |at: Time, reading: &Reading| reading.at.filter(|other| *other < at).unwrap_or(at);
+            let at = readings.values().fold(observation.at, oldest);
             let (live, idle) = (source.live, false);
             account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, live, idle, readings });
         }

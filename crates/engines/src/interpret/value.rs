@@ -20,7 +20,10 @@ pub(crate) fn reading<'a>(
     let row = read.signal.row();
     let unit = read.unit.unwrap_or(row.unit);
     if let Some(why) = impossible(unit, row.kind, value) {
-        return Reading::impossible(unit, format!("said {value}: {why}"), source, at);
+        return Reading::impossible(unit, format!("said {}: {why}", shown(value)), source, at);
+    }
+    if let Some(refuse) = read.refuse.as_ref().filter(|refuse| refuse.when.holds(fact) == Holds::Yes) {
+        return Reading::not_reported(unit, format!("{}: {}", read.name, refuse.why));
     }
     if value == 0.0 && !read.dead.is_empty() {
         let dead = read.dead.iter().find(|dead| dead.holds(fact) != Holds::No);
@@ -30,6 +33,12 @@ pub(crate) fn reading<'a>(
         }
     }
     Reading::reported(value, unit, source, at).within(Some(read.round.unwrap_or(0.0)))
+}
+
+/// The value in few digits.
+fn shown(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1.0e-4..1.0e16).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
 }
 
 fn impossible(unit: Unit, kind: Kind, value: f64) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 
 use model::Facts;
 
+use crate::table::condition::Holds;
 use crate::table::{Knob, Table};
 
 /// Reads the knobs of `table` from arguments. Both `--flag value` and `--flag=value` count; a later spelling wins.
@@ -44,7 +45,25 @@ pub fn from_arguments(table: &Table, arguments: &[String], source: &str) -> Fact
             learn(&mut facts, knob, default, &format!("{source} without {flag}"), 0);
         }
     }
+    forget_forced(table, &mut facts);
     facts
+}
+
+/// Forgets what the absence of a flag does not tell, because the engine sets it by itself.
+fn forget_forced(table: &Table, facts: &mut Facts) {
+    for knob in &table.knobs {
+        let holds = |when: &crate::table::condition::Condition| {
+            when.holds(|name| facts.get(name).map(|fact| fact.value.as_str())) == Holds::Yes
+        };
+        if knob.forced.as_ref().is_some_and(holds) && facts.get(&knob.fact).is_some_and(|fact| fact.weight == 0) {
+            facts.remove(&knob.fact);
+        }
+    }
+}
+
+/// Forgets what the absence of flags says: they may stand where it could not be read.
+pub fn forget_defaults(facts: &mut Facts) {
+    facts.retain(|_, fact| fact.weight > 0);
 }
 
 /// Adds what a configuration file says, below what the command line says: engines read it so.
@@ -64,10 +83,12 @@ pub fn from_config(table: &Table, facts: &mut Facts, settings: &[(String, String
             learn(facts, knob, value, &format!("{file} {key}"), 1);
         }
     }
+    forget_forced(table, facts);
 }
 
 fn learn(facts: &mut Facts, knob: &Knob, spelled: &str, source: &str, weight: u8) {
     if let Some(value) = knob.value(spelled) {
-        facts.insert(knob.fact.clone(), model::Fact { value, source: source.to_owned(), weight });
+        let value = model::text::printable(&value);
+        facts.insert(knob.fact.clone(), model::Fact { value, source: model::text::printable(source), weight });
     }
 }

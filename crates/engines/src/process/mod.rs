@@ -5,7 +5,7 @@ mod flags;
 mod unwrap;
 
 pub use config_file::settings;
-pub use flags::{from_arguments, from_config};
+pub use flags::{forget_defaults, from_arguments, from_config};
 
 use crate::Tables;
 use crate::table::ProcessRule;
@@ -19,6 +19,9 @@ pub struct Recognised {
     pub arguments: Option<Vec<String>>,
     /// How many wrappers stood around it: 0 when the process is the engine itself.
     pub wrappers: usize,
+    /// What was recognised, in the table's own words: program, module or title, and verb. Never an argument, since any
+    /// argument may be a secret.
+    pub spelling: String,
 }
 
 /// Recognises the engine that `argv` runs, through any wrappers.
@@ -28,19 +31,28 @@ pub fn recognise(tables: &Tables, argv: &[String]) -> Option<Recognised> {
             let engine = table.engine.name.clone();
             for rule in &table.engine.process {
                 if let Some(arguments) = fits(rule, &command) {
-                    return Some(Recognised { engine, arguments: Some(arguments), wrappers });
+                    return Some(Recognised { engine, arguments: Some(arguments), wrappers, spelling: spelling(rule) });
                 }
                 if rule
                     .title
                     .as_deref()
                     .is_some_and(|title| command.first().is_some_and(|name| name.trim_end() == title))
                 {
-                    return Some(Recognised { engine, arguments: None, wrappers });
+                    return Some(Recognised { engine, arguments: None, wrappers, spelling: spelling(rule) });
                 }
             }
         }
     }
     None
+}
+
+fn spelling(rule: &ProcessRule) -> String {
+    let program = match (&rule.module, &rule.command, &rule.title) {
+        (Some(module), _, _) => format!("python -m {module}"),
+        (None, Some(name), _) | (None, None, Some(name)) => name.clone(),
+        (None, None, None) => String::new(),
+    };
+    rule.verb.as_ref().map_or(program.clone(), |verb| format!("{program} {verb}"))
 }
 
 /// The arguments behind the part that makes `command` fit `rule`.

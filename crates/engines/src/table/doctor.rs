@@ -30,6 +30,9 @@ pub struct Need {
     /// Signals of which that source has rows; with none, an answer alone tells it.
     #[serde(default)]
     pub signals: Vec<Signal>,
+    /// The fact that tells it, for needs without signals: an answer that leaves it open tells nothing.
+    #[serde(default)]
+    pub fact: Option<String>,
     /// Facts whose product is the number of data-parallel ranks that must be seen; with none, ranks are not counted.
     #[serde(default)]
     pub ranks: Vec<String>,
@@ -53,7 +56,7 @@ pub struct Case {
     pub when: Option<Condition>,
     /// What it is then.
     pub state: CaseState,
-    /// Why, one sentence; facts in braces are filled in.
+    /// Why, one sentence.
     #[serde(default)]
     pub why: String,
     /// The flag that mends it, as this engine spells it.

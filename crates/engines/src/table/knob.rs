@@ -16,6 +16,7 @@ pub struct KnobFile {
 /// One flag and the fact that it sets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
 pub struct Knob {
     /// Every spelling on the command line; in a configuration file the same without dashes in front, with `-` or `_`.
     #[serde(default)]
@@ -34,9 +35,15 @@ pub struct Knob {
     /// Turns the spelled value into the fact's value, e.g. `null` into `unified`.
     #[serde(default)]
     pub map: BTreeMap<String, String>,
+    /// The value may hold a secret (an address with credentials, for instance): that it is set is all that is kept.
+    #[serde(default)]
+    pub secret: bool,
     /// The value when the command line is known and the flag is absent.
     #[serde(default)]
     pub default: Option<String>,
+    /// When this holds the engine may set it by itself: the flag's absence then tells nothing.
+    #[serde(default)]
+    pub forced: Option<super::condition::Condition>,
     /// First version that has it.
     #[serde(default)]
     pub since: Option<super::version::Version>,
@@ -51,7 +58,9 @@ impl Knob {
         match self.map.get(spelled) {
             Some(mapped) => Some(mapped.clone()),
             None if spelled == "null" || spelled.is_empty() => self.default.clone(),
-            None => Some(spelled.to_owned()),
+            None if self.default.as_deref() == Some(spelled) => self.default.clone(),
+            None if self.secret => Some("set".to_owned()),
+            None => Some(model::without_secrets(spelled)),
         }
     }
 }

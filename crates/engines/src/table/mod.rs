@@ -14,7 +14,7 @@ pub use check::check;
 pub use doctor::{Case, CaseState, DoctorFile, Need};
 pub use knob::{Knob, KnobFile};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
-pub use source::{Fold, Format, Infer, Read, Source, SourceFile, WorkerList};
+pub use source::{Fold, Format, Infer, Read, Refuse, Source, SourceFile, WorkerList};
 
 use serde::{Deserialize, Serialize};
 

@@ -70,6 +70,9 @@ pub struct PortRule {
     /// The fact that holds the address it binds to.
     #[serde(default)]
     pub host: Option<String>,
+    /// The fact that, when it is known, means that HTTPS is spoken there.
+    #[serde(default)]
+    pub tls: Option<String>,
     /// The number when no flag says one.
     #[serde(default)]
     pub default: Option<u16>,

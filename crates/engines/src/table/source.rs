@@ -68,6 +68,9 @@ pub struct Source {
     /// It looks at the pools when it is asked (or often, and says when); pages of gauges that are written at batches do not.
     #[serde(default)]
     pub live: bool,
+    /// How much older than the answer its numbers may be, in words; shown as the reading's reason.
+    #[serde(default)]
+    pub lag: String,
     /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
     #[serde(default)]
     pub each: Option<String>,
@@ -101,6 +104,9 @@ pub struct Source {
     /// Fact name by label name (Prometheus) or JSON path.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
+    /// By fact: the only values that are evidence; others are what the engine says whatever is so.
+    #[serde(default)]
+    pub believe: BTreeMap<String, Vec<String>>,
     /// Text taken off the front of a fact's value, e.g. `smg-` of `smg-1.13.0`.
     #[serde(default)]
     pub strip: BTreeMap<String, String>,
@@ -170,12 +176,28 @@ pub struct Read {
     /// Read only when this holds.
     #[serde(default)]
     pub when: Option<Condition>,
+    /// Not written while nothing runs, when this holds: what stands then is of the last batch, and is not read.
+    #[serde(default)]
+    pub frozen: Option<Condition>,
+    /// Not what its name says, when this holds; with the reason.
+    #[serde(default)]
+    pub refuse: Option<Refuse>,
     /// A counter that the engine puts on the page with its first event: absent does not mean broken.
     #[serde(default)]
     pub lazy: bool,
     /// A 0 means nothing when one of these holds: the series is declared but never moved there.
     #[serde(default)]
     pub dead: Vec<Condition>,
+}
+
+/// Why a number is not read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refuse {
+    /// Holds for it.
+    pub when: Condition,
+    /// One sentence.
+    pub why: String,
 }
 
 /// What to do with several samples of one rank.

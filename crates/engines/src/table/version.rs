@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Version(Vec<u32>);
 
 impl Version {
-    /// Reads a version; `None` when it does not begin with a number.
+    /// Reads a version; `None` when it does not begin with a number, or is all zeros.
     pub fn parse(text: &str) -> Option<Version> {
         let mut numbers = Vec::new();
         for part in text.trim().trim_start_matches('v').split(['.', '+', '-']) {
@@ -23,7 +23,8 @@ impl Version {
                 break;
             }
         }
-        (!numbers.is_empty()).then_some(Version(numbers))
+        // A checkout without tags calls itself 0.0.0: that is no version, but the lack of one.
+        numbers.iter().any(|number| *number > 0).then_some(Version(numbers))
     }
 }
 

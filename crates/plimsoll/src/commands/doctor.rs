@@ -1,23 +1,21 @@
 //! `plimsoll doctor`: what is hidden, why, and what reveals it; and whether anything scrapes these servers.
 
 use anyhow::Result;
-use sense::Target;
 
 use super::status::json;
 use crate::cli::DoctorArgs;
-use crate::look::monitors;
+use crate::look::{monitors, progress};
 use crate::report::{Examined, Report};
 use crate::{Said, look, show};
 
 /// Looks, examines and asks the monitors. Exit code 3 with gaps, 1 when no server could be examined, else 0.
 pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
-    let given: Vec<Target> = args.prometheus.iter().map(|url| url.parse()).collect::<Result<_, _>>()?;
-    let look = look::look(&args.look).await?;
-    let monitors = monitors::watchers(&look.eye, &given, look.searched, &look.looked).await?;
-    let asked = look.searched || !given.is_empty();
+    let look = look::look_with(&args.look, &args.prometheus).await?;
+    let monitors = progress::over(&look.eye, args.look.json, monitors::watchers(&look)).await?;
+    let asked = look.searched || !look.monitors.is_empty();
     let mut gaps = look.snapshot.gaps.clone();
     if asked {
-        gaps.extend(monitors::gaps(&monitors, &look.looked, &look.eye));
+        gaps.extend(monitors::gaps(&monitors, &look));
     }
     let servers: Vec<Examined> = look
         .snapshot
@@ -38,10 +36,10 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         })
         .collect();
     let reached = servers.iter().any(|server| server.unreachable.is_none() && server.engine.is_some());
-    let code = match (reached, gaps.is_empty()) {
-        (false, _) => 1,
-        (true, false) => 3,
+    let code = match (gaps.is_empty(), reached) {
+        (false, _) => 3,
         (true, true) => 0,
+        (true, false) => 1,
     };
     let report = Report {
         schema: "plimsoll.doctor/1",

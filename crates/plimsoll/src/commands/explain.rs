@@ -2,13 +2,15 @@
 
 use anyhow::Result;
 
-use super::status::has_figure;
+use super::status::{has_figure, json};
 use crate::cli::LookArgs;
+use crate::report::Explanation;
 use crate::{Said, look, show};
 
 /// Looks once and explains every number.
 pub(crate) async fn run(args: &LookArgs) -> Result<Said> {
     let look = look::look(args).await?;
     let code = u8::from(!has_figure(&look.snapshot));
-    Ok(Said { text: show::explain(&look), code })
+    let text = if args.json { json(&Explanation::of(&look))? } else { show::explain(&look) };
+    Ok(Said { text, code })
 }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use model::Note;
 use sense::http::{Fingerprint, Identity};
 use sense::{Credentials, Secret, SecretSource, Target, TlsOptions};
 use serde::Deserialize;
 
-use super::candidate::same;
 use crate::cli::Access;
 
 /// What opens which target.
@@ -53,7 +53,12 @@ impl Keys {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
             for listed in file.target {
-                rows.push((listed.url.parse()?, listed.row(path)?));
+                let target: Target = listed.url.parse()?;
+                let mut row = listed.row(path)?;
+                if row.credentials == Credentials::None {
+                    row.credentials = target.credentials.clone();
+                }
+                rows.push((target, row));
             }
         }
         let common = Row {
@@ -69,32 +74,41 @@ impl Keys {
         Ok(Keys { common, rows })
     }
 
-    /// The targets to ask: those given, else those of the file.
-    pub(crate) fn targets(&self, given: &[String]) -> Result<Vec<Target>> {
+    /// The targets to ask: those given, else those of the file that are no monitors. One place may be among them under
+    /// several names.
+    pub(crate) fn targets(&self, given: &[String], monitors: &[Target]) -> Result<Vec<Target>> {
         let mut targets: Vec<Target> = Vec::new();
         if given.is_empty() {
-            targets.extend(self.rows.iter().map(|(target, row)| row.applied(target.clone())));
+            let servers = self.rows.iter().filter(|(listed, _)| !monitors.iter().any(|one| one.base == listed.base));
+            targets.extend(servers.map(|(target, row)| row.applied(target.clone())));
         }
         for text in given {
             let target: Target = text.parse()?;
-            let own = self.rows.iter().find(|(listed, _)| same(listed, &target)).map_or(&self.common, |(_, row)| row);
-            targets.push(own.applied(target));
+            targets.push(match self.listed(&target) {
+                Some(opened) => opened,
+                None => self.common.applied(target),
+            });
         }
-        let mut unique: Vec<Target> = Vec::new();
-        for target in targets {
-            if !unique.iter().any(|known| same(known, &target)) {
-                unique.push(target);
-            }
-        }
-        Ok(unique)
+        Ok(targets)
     }
 
-    /// A worker that a router named: it gets credentials only if the targets file lists it.
-    pub(crate) fn for_worker(&self, target: Target) -> Target {
-        match self.rows.iter().find(|(listed, _)| same(listed, &target)) {
-            Some((_, row)) => row.applied(target),
-            None => target,
-        }
+    /// The target with what the targets file lists for this very address: scheme, host as spelled, port and path. A
+    /// credential goes to no other.
+    pub(crate) fn listed(&self, target: &Target) -> Option<Target> {
+        let (_, row) = self.rows.iter().find(|(listed, _)| listed.base == target.base)?;
+        Some(row.applied(target.clone()))
+    }
+
+    /// A server that was found on this host: the file's row, else what the command line gives.
+    pub(crate) fn for_own(&self, target: Target) -> Target {
+        self.listed(&target).unwrap_or_else(|| self.common.applied(target))
+    }
+
+    /// Remarks on the command line's credentials.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let mut notes = self.common.credentials.notes();
+        notes.extend(self.common.tls.notes());
+        notes
     }
 }
 

@@ -1,12 +1,11 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
-use engines::table::version::Version;
 use engines::table::{Source, Table};
-use model::{Account, BlindKind, Note, Observation};
+use model::{Account, BlindKind, Note, Observation, Time};
 use sense::Target;
 
-use super::Eye;
 use super::candidate::{Candidate, Looked};
+use super::{Eye, named};
 
 /// A target that let this many requests pass without an answer is not asked further.
 const PATIENCE: usize = 2;
@@ -14,29 +13,39 @@ const PATIENCE: usize = 2;
 /// Asks everything that the candidate's table asks.
 pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     let started = sense::clock::now();
+    let until = eye.guard.until();
     let mut observations = Vec::new();
-    sort_ports(eye, &mut candidate, &mut observations).await;
+    sort_ports(eye, &mut candidate, &mut observations, until).await;
     let table = candidate.engine.as_deref().and_then(|name| eye.tables.get(name));
-    let account = match table {
-        Some(table) => by_table(eye, table, &candidate, &mut observations).await,
+    let mut account = match table {
+        Some(table) => by_table(eye, table, &candidate, &mut observations, until).await,
         None => unknown(&observations),
     };
+    let named = named::settle(&mut account);
+    observations.iter_mut().for_each(forget);
     let took = sense::clock::now().since(started);
-    Looked { candidate, observations, account, choices: Vec::new(), findings: Vec::new(), took }
+    Looked { candidate, observations, named, account, choices: Vec::new(), findings: Vec::new(), took }
+}
+
+/// Drops a body that was understood: of a thousand servers there would be a thousand.
+pub(super) fn forget(observation: &mut Observation) {
+    if let Ok(answer) = &mut observation.outcome {
+        answer.body = Vec::new();
+    }
 }
 
 /// Finds out what unsorted ports serve and, if need be, what engine it is.
-async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>) {
+async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>, until: Time) {
     for target in std::mem::take(&mut candidate.unsorted) {
         let mut silent = 0;
         let mut recognised = None;
         for question in eye.tables.questions() {
-            let observation = eye.place.get(&target, question).await;
+            let observation = eye.get(&target, question, until).await;
             recognised = eye
                 .tables
                 .recognise(&observation)
                 .map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()));
-            let hopeless = gives_up(&observation, &mut silent);
+            let hopeless = gives_up(eye, &target, &observation, &mut silent);
             observations.push(observation);
             if recognised.is_some() || hopeless {
                 break;
@@ -58,17 +67,21 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
     }
 }
 
-async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>) -> Account {
+async fn by_table(
+    eye: &Eye,
+    table: &Table,
+    candidate: &Candidate,
+    observations: &mut Vec<Observation>,
+    until: Time,
+) -> Account {
     // Questions that found out what a port serves are no answers of another port.
     observations.retain(|seen| {
-        let of_port = |source: &Source| {
-            candidate.ports.get(&source.on).is_some_and(|target| seen.url.starts_with(&target.to_string()))
-        };
-        table.sources.iter().any(|source| source.get == seen.get && of_port(source))
+        let of_port =
+            |source: &Source| candidate.ports.get(&source.on).is_some_and(|target| is_of(seen, target, &source.get));
+        table.sources.iter().any(of_port)
     });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
-    let mut version = None;
     for source in table.sources.iter().filter(|source| source.relay.is_none()) {
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
@@ -76,49 +89,46 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
             other
                 .is_some_and(|other| observations.iter().any(|seen| seen.get == other.get && status(seen) == Some(200)))
         };
-        let outside = |version: &Version| {
-            source.since.as_ref().is_some_and(|since| version < since)
-                || source.until.as_ref().is_some_and(|until| version >= until)
-        };
-        let asked = observations.iter().any(|seen| seen.get == source.get && seen.url.starts_with(&target.to_string()));
-        if asked
-            || source.unless.iter().any(answered)
-            || version.as_ref().is_some_and(outside)
-            || hopeless.contains(&source.on.as_str())
-        {
+        let asked = observations.iter().any(|seen| is_of(seen, target, &source.get));
+        if asked || source.unless.iter().any(answered) || hopeless.contains(&source.on.as_str()) {
             continue;
         }
-        let observation = eye.place.get(target, &source.get).await;
-        if gives_up(&observation, &mut silent) {
+        let observation = eye.get(target, &source.get, until).await;
+        if gives_up(eye, target, &observation, &mut silent) {
             hopeless.push(&source.on);
         }
         observations.push(observation);
-        version = engines::interpret(table, observations, &candidate.flags).fact("version").and_then(Version::parse);
     }
     let mut account = engines::interpret(table, observations, &candidate.flags);
     account.notes.extend(candidate.notes.iter().cloned());
     account
 }
 
-/// Whether a target that gave this is not worth another request.
-fn gives_up(observation: &Observation, silent: &mut usize) -> bool {
+/// Whether an observation is of `get` on this very port.
+fn is_of(seen: &Observation, target: &Target, get: &str) -> bool {
+    seen.get == get && seen.url == target.base.url(get)
+}
+
+/// Whether a target that gave this is not worth another request; what stands in the way of all that is asked at its
+/// address is noted for others that lead there.
+fn gives_up(eye: &Eye, target: &Target, observation: &Observation, silent: &mut usize) -> bool {
     let Err(blind) = &observation.outcome else {
         *silent = 0;
         return false;
     };
-    match blind.kind {
-        BlindKind::Name
-        | BlindKind::Refused
-        | BlindKind::NoRoute
-        | BlindKind::Tls
-        | BlindKind::Denied
-        | BlindKind::Gone => true,
+    let hopeless = match blind.kind {
+        BlindKind::Name | BlindKind::Refused | BlindKind::NoRoute => true,
+        BlindKind::Tls | BlindKind::Denied | BlindKind::Gone => return true,
         BlindKind::Deadline => {
             *silent += 1;
             *silent >= PATIENCE
         }
         BlindKind::Cut | BlindKind::TooLarge | BlindKind::NotHttp => false,
+    };
+    if hopeless {
+        eye.give_up(target, &blind.text);
     }
+    hopeless
 }
 
 fn status(observation: &Observation) -> Option<u16> {
@@ -172,5 +182,5 @@ pub(super) async fn relay(eye: &Eye, router: &Looked) -> Option<(String, Observa
     let table = router.account.engine.as_deref().and_then(|name| eye.tables.get(name))?;
     let source = table.sources.iter().find(|source| source.relay.is_some())?;
     let target: &Target = router.candidate.ports.get(&source.on)?;
-    Some((source.relay.clone()?, eye.place.get(target, &source.get).await))
+    Some((source.relay.clone()?, eye.get(target, &source.get, eye.guard.until()).await))
 }

@@ -6,6 +6,9 @@ use engines::Whereabouts;
 use model::{Account, Facts, Note, Observation};
 use sense::Target;
 
+use super::identity::{Atlas, Spot};
+use super::named::Named;
+
 /// Something that may be a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
@@ -30,8 +33,10 @@ pub(crate) struct Candidate {
 pub(crate) struct Looked {
     /// What it was.
     pub(crate) candidate: Candidate,
-    /// Everything that came back.
+    /// Everything that came back; bodies are dropped once they are understood.
     pub(crate) observations: Vec<Observation>,
+    /// The workers that it names, if it is a router.
+    pub(crate) named: Vec<Named>,
     /// What that means.
     pub(crate) account: Account,
     /// How its pools were chosen; filled when joined.
@@ -66,18 +71,13 @@ impl Candidate {
         self.face().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Whether a target is one of its ports.
-    pub(crate) fn has(&self, other: &Target) -> bool {
-        self.ports.values().chain(&self.unsorted).any(|own| same(own, other))
+    /// All its ports.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.ports.values().chain(&self.unsorted)
     }
-}
 
-/// Whether two targets are one place: loopback names are alike.
-pub(crate) fn same(one: &Target, other: &Target) -> bool {
-    let host =
-        |target: &Target| if target.base.is_loopback() { "localhost".to_owned() } else { target.base.host.clone() };
-    one.base.port == other.base.port
-        && one.base.prefix == other.base.prefix
-        && one.namespace.is_some() == other.namespace.is_some()
-        && host(one) == host(other)
+    /// Where its ports are.
+    pub(crate) fn spots(&self, atlas: &Atlas) -> Vec<Spot> {
+        self.targets().flat_map(|target| atlas.spots(target)).collect()
+    }
 }

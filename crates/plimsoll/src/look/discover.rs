@@ -1,17 +1,19 @@
 //! Finding servers and routers on this host: processes that the tables recognise, and where they listen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::Result;
 use engines::Whereabouts;
-use engines::process::{Recognised, from_arguments, from_config, recognise, settings};
+use engines::process::{Recognised, forget_defaults, from_arguments, from_config, recognise, settings};
 use engines::table::{PortRule, Table};
 use model::{Facts, Note};
+use sense::http::{Base, Scheme};
 use sense::{NetNs, Process, Target, processes};
 
 use super::Eye;
+use super::access::Keys;
 use super::candidate::Candidate;
 
 /// What was found.
@@ -23,14 +25,17 @@ pub(super) struct Found {
 }
 
 /// Ports of a process that lost its arguments; more are not tried.
-const MOST_PORTS: usize = 16;
+const MOST_PORTS: usize = 8;
 /// Bytes of a configuration file.
 const CONFIG_CAP: usize = 1 << 20;
 
 /// Searches this host.
-pub(super) async fn this_host(eye: &Eye) -> Result<Found> {
+pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
     let seen = processes(&eye.place, |argv| recognise(&eye.tables, argv).is_some()).await?;
     let mut notes = seen.notes;
+    notes.extend(keys.notes());
+    let unseen = seen.denied.saturating_sub(seen.found.iter().map(|process| process.denied.len()).sum());
+    notes.extend(hidden(seen.hidden, unseen));
     let mut found: Vec<(Process, Recognised)> = Vec::new();
     for process in seen.found {
         if let Some(recognised) = recognise(&eye.tables, &process.argv) {
@@ -38,25 +43,69 @@ pub(super) async fn this_host(eye: &Eye) -> Result<Found> {
         }
     }
     let mut blind = 0_u64;
+    let mut waiting: Vec<(u32, String)> = Vec::new();
+    let parents: BTreeSet<u32> = found.iter().map(|(process, _)| process.ppid).collect();
     let mut candidates: Vec<(Key, Candidate)> = Vec::new();
     // The process itself before a wrapper around it, and the first of its forks.
     found.sort_by_key(|(process, recognised)| (recognised.wrappers, process.listening.is_empty(), process.pid));
     for (process, recognised) in found {
         blind += u64::from(!process.denied.is_empty());
         let Some(table) = eye.tables.get(&recognised.engine) else { continue };
-        let candidate = candidate(eye, table, &process, &recognised).await;
+        if let Some(why) = not_running(table, &process, &recognised) {
+            waiting.push((process.pid, why));
+            continue;
+        }
+        eye.atlas.learn_process(&eye.place, &process).await;
+        let candidate = candidate(eye, keys, table, &process, &recognised).await;
+        if candidate.face().is_none() {
+            // One that can be seen into and holds no socket serves nothing: a fork, or one that is still starting.
+            if !process.denied.contains(&"fd") {
+                continue;
+            }
+            let text = format!(
+                "pid {} is {}, but where it listens cannot be seen from here: give its address",
+                process.pid, table.engine.title
+            );
+            notes.push(Note::new("port-unseen", text));
+            continue;
+        }
         let key = Key { namespace: process.netns.or(process.netns_mark), ports: ports_of(&candidate) };
         if !candidates.iter().any(|(known, _)| known.covers(&key)) {
             candidates.push((key, candidate));
         }
     }
+    // A wrapper around something that was found itself has started it.
+    waiting.retain(|(pid, _)| !parents.contains(pid));
+    notes.extend(waiting.into_iter().map(|(_, why)| Note::new("not-started", why)));
     if blind > 0 {
         let text = format!(
             "{blind} processes belong to other users: their sockets and namespaces are not visible without their rights or root"
         );
         notes.push(Note::new("denied", text));
     }
-    Ok(Found { candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(), notes, denied: blind })
+    let denied = blind + unseen as u64;
+    Ok(Found { candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(), notes, denied })
+}
+
+/// What our rights hide of the processes themselves.
+fn hidden(all_of_others: bool, unread: usize) -> Option<Note> {
+    let what = match (all_of_others, unread) {
+        (true, _) => "processes of other users are hidden on this host (hidepid)".to_owned(),
+        (false, 0) => return None,
+        (false, unread) => format!("the command lines of {unread} processes could not be read"),
+    };
+    let text =
+        format!("{what}: servers among them are not found without their rights or root, unless given as targets");
+    Some(Note::new("processes-unseen", text))
+}
+
+/// A wrapper (a shell that sleeps first, for instance) that can be seen into and holds no listening socket, nor does
+/// anything below it: what it names does not run yet, or no more.
+fn not_running(table: &Table, process: &Process, recognised: &Recognised) -> Option<String> {
+    let seen = !process.denied.contains(&"fd");
+    (recognised.wrappers > 0 && seen && process.listening.is_empty()).then(|| {
+        format!("pid {} is to run {} ({}): not started yet", process.pid, table.engine.title, recognised.spelling)
+    })
 }
 
 /// Two processes with one of these are one server: a wrapper and what it runs, or a fork.
@@ -76,7 +125,7 @@ fn ports_of(candidate: &Candidate) -> Vec<u16> {
     candidate.ports.values().chain(&candidate.unsorted).map(|target| target.base.port).collect()
 }
 
-async fn candidate(eye: &Eye, table: &Table, process: &Process, recognised: &Recognised) -> Candidate {
+async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, recognised: &Recognised) -> Candidate {
     let mut notes = Vec::new();
     let source = format!("command line of pid {}", process.pid);
     let flags = match &recognised.arguments {
@@ -92,13 +141,13 @@ async fn candidate(eye: &Eye, table: &Table, process: &Process, recognised: &Rec
     if recognised.arguments.is_some() {
         for rule in &table.engine.port {
             if let Some(target) = flagged(rule, &flags, process) {
-                ports.insert(rule.serves.clone(), target);
+                ports.insert(rule.serves.clone(), keys.for_own(target));
             }
         }
     } else {
-        let listening = if process.listening.is_empty() { &process.maybe_listening } else { &process.listening };
-        let addresses = listening.iter().take(MOST_PORTS).map(|address| target(*address, process));
-        unsorted.extend(addresses);
+        // What its children hold, and what others of its user hold, are other programs' ports.
+        let own = process.listening_itself.iter().take(MOST_PORTS);
+        unsorted.extend(own.map(|address| keys.for_own(target(*address, Scheme::Http, process))));
     }
     Candidate {
         engine: Some(table.engine.name.clone()),
@@ -107,24 +156,14 @@ async fn candidate(eye: &Eye, table: &Table, process: &Process, recognised: &Rec
         flags,
         place: Whereabouts {
             unit: process.unit.as_ref().map(|unit| unit.name.clone()),
+            unit_user: process.unit.as_ref().and_then(|unit| unit.user),
             container: process.container.clone(),
             pid: Some(process.pid),
-            command: first_words(&process.argv),
+            command: Some(recognised.spelling.clone()).filter(|spelling| !spelling.is_empty()),
         },
         notes,
         named_by: None,
     }
-}
-
-/// Program and module, no values: an argument may be a secret.
-fn first_words(argv: &[String]) -> Option<String> {
-    let words: Vec<&str> = argv
-        .iter()
-        .map(String::as_str)
-        .take(4)
-        .take_while(|word| !word.starts_with("--") && word.len() < 200)
-        .collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Facts, notes: &mut Vec<Note>) {
@@ -136,8 +175,11 @@ async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Fac
     };
     match outcome {
         Ok(settings) => from_config(table, flags, &settings, &file),
-        Err(why) => notes
-            .push(Note::new("config-unread", format!("--config {file}: {why}; flags in it are not known from here"))),
+        Err(why) => {
+            forget_defaults(flags);
+            let text = format!("--config {file}: {why}; flags in it are not known from here");
+            notes.push(Note::new("config-unread", text));
+        }
     }
 }
 
@@ -149,11 +191,12 @@ fn flagged(rule: &PortRule, flags: &Facts, process: &Process) -> Option<Target> 
     let bound = rule.host.as_ref().and_then(|host| flags.get(host)).and_then(|fact| fact.value.parse::<IpAddr>().ok());
     let address =
         listening.copied().unwrap_or_else(|| SocketAddr::new(bound.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
-    Some(target(address, process))
+    let tls = rule.tls.as_ref().is_some_and(|fact| flags.contains_key(fact));
+    Some(target(address, if tls { Scheme::Https } else { Scheme::Http }, process))
 }
 
 /// The target for an address on which the process listens: any address means loopback, inside its namespace.
-fn target(address: SocketAddr, process: &Process) -> Target {
+pub(super) fn target(address: SocketAddr, scheme: Scheme, process: &Process) -> Target {
     let ip = match address.ip() {
         ip if ip.is_unspecified()
             && ip.is_ipv6()
@@ -166,8 +209,7 @@ fn target(address: SocketAddr, process: &Process) -> Target {
         ip => ip,
     };
     let host = ip.to_string();
-    let base =
-        sense::http::Base { scheme: sense::http::Scheme::Http, host, port: address.port(), prefix: String::new() };
+    let base = Base { scheme, host, port: address.port(), prefix: String::new() };
     let mut target = Target::new(base);
     if process.same_netns_as_us == Some(false) && ip.is_loopback() {
         target.namespace = Some(NetNs(process.pid));

@@ -1,6 +1,7 @@
 //! All candidates side by side, then the workers that routers name, then routers once more for workers that could not be
 //! read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{Note, Role, Signal};
@@ -9,7 +10,9 @@ use tokio::task::JoinSet;
 
 use super::access::Keys;
 use super::candidate::{Candidate, Looked};
-use super::{Eye, ask};
+use super::identity::Spot;
+use super::named::Named;
+use super::{Eye, ask, guard, named};
 
 /// Servers of one look; routers that name more are cut off.
 const MOST_SERVERS: usize = 2048;
@@ -18,73 +21,121 @@ const DEPTH: usize = 3;
 
 /// Asks all `candidates` and everything that they lead to.
 pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys: &Keys) -> Vec<Looked> {
+    eye.guard.begin();
     let mut looked: Vec<Looked> = Vec::new();
     let mut wave = candidates;
     for _ in 0..DEPTH {
         if wave.is_empty() {
             break;
         }
-        let mut tasks = JoinSet::new();
-        for (index, candidate) in wave.drain(..).enumerate() {
-            let eye = Arc::clone(eye);
-            tasks.spawn(async move { (index, ask::candidate(&eye, candidate).await) });
-        }
-        // A task that panicked is lost with its server; that it does not happen is the tests' business.
-        let mut done: Vec<(usize, Looked)> = tasks.join_all().await;
-        done.sort_by_key(|(index, _)| *index);
         let first_new = looked.len();
-        looked.extend(done.into_iter().map(|(_, one)| one));
-        wave = workers(&mut looked, first_new, keys);
+        looked.extend(side_by_side(eye, wave).await);
+        wave = workers(eye, &mut looked, first_new, keys).await;
     }
-    introduce(&mut looked);
+    for left in &wave {
+        if let Some(router) = looked.iter_mut().find(|one| left.named_by == Some(one.candidate.url())) {
+            let text = format!("{} was not asked: it stands behind more than {DEPTH} routers", left.url());
+            router.account.notes.push(Note::new("cut", text));
+        }
+    }
+    introduce(eye, &mut looked);
     relay(eye, &mut looked).await;
     looked
 }
 
+/// Asks candidates, so many at once, and tells of them in their order.
+async fn side_by_side(eye: &Arc<Eye>, wave: Vec<Candidate>) -> Vec<Looked> {
+    let mut waiting = wave.into_iter().enumerate();
+    let mut tasks = JoinSet::new();
+    let mut done: Vec<(usize, Looked)> = Vec::new();
+    loop {
+        while tasks.len() < guard::AT_ONCE
+            && let Some((index, candidate)) = waiting.next()
+        {
+            let eye = Arc::clone(eye);
+            tasks.spawn(async move { (index, ask::candidate(&eye, candidate).await) });
+        }
+        let Some(ended) = tasks.join_next().await else { break };
+        // A task that panicked is lost with its server; that it does not happen is the tests' business.
+        done.extend(ended);
+    }
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Which of the asked servers is where.
+pub(super) struct Index(BTreeMap<Spot, usize>);
+
+impl Index {
+    /// The place, among the asked servers, of a worker that a router names.
+    pub(super) fn of(&self, named: &Named) -> Option<usize> {
+        named.spots.iter().find_map(|spot| self.0.get(spot)).copied()
+    }
+}
+
+/// Indexes the asked servers by all their ports.
+pub(super) fn index(eye: &Eye, looked: &[Looked]) -> Index {
+    let mut index = BTreeMap::new();
+    for (place, one) in looked.iter().enumerate() {
+        for spot in one.candidate.spots(&eye.atlas) {
+            index.entry(spot).or_insert(place);
+        }
+    }
+    Index(index)
+}
+
 /// What routers know of their workers stands in where the workers themselves could not say it.
-fn introduce(looked: &mut [Looked]) {
-    for index in 0..looked.len() {
-        let router = looked[index].candidate.clone();
-        for worker in looked[index].account.workers.clone() {
-            let same = looked.iter_mut().filter(|one| is_worker(&worker.url, &router, &one.candidate));
-            for one in same {
-                let source = format!("router {}", router.url());
-                if let Some(role) = worker.role {
-                    one.account.learn("role", role.name(), &source, 0);
-                }
-                if let Some(version) = &worker.version {
-                    one.account.learn("version", version, &source, 0);
-                }
+fn introduce(eye: &Eye, looked: &mut [Looked]) {
+    let index = index(eye, looked);
+    for router in 0..looked.len() {
+        let source = format!("router {}", looked[router].candidate.url());
+        for worker in looked[router].account.workers.clone() {
+            let place = looked[router].named.iter().find(|named| named.shown == worker.url);
+            let Some(place) = place.and_then(|named| index.of(named)) else { continue };
+            let account = &mut looked[place].account;
+            if let Some(role) = worker.role {
+                account.learn("role", role.name(), &source, 0);
+            }
+            if let Some(version) = &worker.version {
+                account.learn("version", version, &source, 0);
             }
         }
     }
 }
 
 /// The workers that the newly asked routers name and that were not asked yet.
-fn workers(looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
+async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
+    let reached: Vec<Vec<Result<Target, String>>> = looked[first_new..].iter().map(|one| reached(eye, one)).collect();
+    eye.atlas.learn_names(&eye.place, reached.iter().flatten().flatten()).await;
     let mut wave: Vec<Candidate> = Vec::new();
-    for index in first_new..looked.len() {
-        let router = &looked[index];
-        let Some(from) = router.candidate.face().cloned() else { continue };
+    let mut known: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.spots(&eye.atlas)).collect();
+    for (index, reached) in (first_new..looked.len()).zip(reached) {
+        let router = looked[index].candidate.url();
         let mut notes = Vec::new();
-        for worker in &router.account.workers {
-            let target = match reach(&worker.url, &from) {
-                Ok(target) => keys.for_worker(target),
+        let mut full = false;
+        for (named, target) in looked[index].named.iter_mut().zip(reached) {
+            let is_known = |target: &Target| eye.atlas.spots(target).iter().any(|spot| known.contains(spot));
+            let admitted = target.and_then(|target| named::admitted(eye, keys, target, &is_known, &mut notes));
+            let target = match admitted {
+                Ok(target) => target,
                 Err(why) => {
                     notes.push(Note::new("worker-unread", why));
                     continue;
                 }
             };
-            let known = looked.iter().map(|one| &one.candidate).chain(&wave).any(|candidate| candidate.has(&target));
-            if known {
+            named.spots = eye.atlas.spots(&target);
+            // What a router only has an opinion on is not asked.
+            if is_known(&target) || !named.listed || full {
                 continue;
             }
-            if looked.len() + wave.len() >= MOST_SERVERS {
+            if first_new + wave.len() >= MOST_SERVERS {
                 notes.push(Note::new("cut", format!("more than {MOST_SERVERS} servers; the rest was not asked")));
-                break;
+                full = true;
+                continue;
             }
+            known.extend(named.spots.iter().cloned());
             let mut candidate = Candidate::given(target);
-            candidate.named_by = Some(router.candidate.url());
+            candidate.named_by = Some(router.clone());
             wave.push(candidate);
         }
         looked[index].account.notes.extend(notes);
@@ -92,46 +143,29 @@ fn workers(looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidat
     wave
 }
 
-/// How a worker is reached whose address a router at `from` tells: loopback addresses are the router's own.
-fn reach(url: &str, from: &Target) -> Result<Target, String> {
-    let mut target: Target = url.parse().map_err(|error: sense::http::TargetError| format!("worker {url}: {error}"))?;
-    if target.base.is_loopback() {
-        target.base.host.clone_from(&from.base.host);
-        if from.base.is_loopback() {
-            target.namespace.clone_from(&from.namespace);
-        }
+/// Where the workers of one router are, as seen from here.
+fn reached(eye: &Eye, router: &Looked) -> Vec<Result<Target, String>> {
+    match router.candidate.face() {
+        Some(from) => router.named.iter().map(|named| named.reach(eye, from)).collect(),
+        None => Vec::new(),
     }
-    Ok(target)
-}
-
-/// The address of a worker as routers spell it, made comparable.
-pub(super) fn is_worker(worker: &str, router: &Candidate, candidate: &Candidate) -> bool {
-    router.face().and_then(|from| reach(worker, from).ok()).is_some_and(|target| candidate.has(&target))
 }
 
 /// Reads workers that could not be read themselves from their router's copy of their pages.
 async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
-    for index in 0..looked.len() {
-        if looked[index].account.fact("role") != Some(Role::Router.name()) || looked[index].account.workers.is_empty() {
+    for router in 0..looked.len() {
+        if looked[router].account.fact("role") != Some(Role::Router.name()) || looked[router].account.workers.is_empty()
+        {
             continue;
         }
-        let blind: Vec<(usize, String)> = looked
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| !tells_used(one))
-            .filter_map(|(place, one)| {
-                let worker = looked[index]
-                    .account
-                    .workers
-                    .iter()
-                    .find(|worker| is_worker(&worker.url, &looked[index].candidate, &one.candidate))?;
-                Some((place, worker.url.clone()))
-            })
-            .collect();
+        let index = index(eye, looked);
+        let listed = looked[router].named.iter().filter(|named| named.listed);
+        let places = listed.filter_map(|named| Some((index.of(named)?, named.raw.clone())));
+        let blind: Vec<(usize, String)> = places.filter(|(place, _)| !tells_used(&looked[*place])).collect();
         if blind.is_empty() {
             continue;
         }
-        let Some((label, observation)) = ask::relay(eye, &looked[index]).await else { continue };
+        let Some((label, mut observation)) = ask::relay(eye, &looked[router]).await else { continue };
         for (place, worker) in blind {
             let known = looked[place].account.facts.clone();
             let relayed = |table| engines::interpret_relayed(table, &observation, &label, &worker, &known);
@@ -149,7 +183,8 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
                 format!("read from {}, because the server itself did not say it", observation.url),
             ));
         }
-        looked[index].observations.push(observation);
+        ask::forget(&mut observation);
+        looked[router].observations.push(observation);
     }
 }
 

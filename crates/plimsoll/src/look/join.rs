@@ -11,9 +11,9 @@ use super::{Eye, follow};
 /// Makes the snapshot; the servers' material comes back in the snapshot's order.
 pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u64) -> (Snapshot, Vec<Looked>) {
     let now = sense::clock::now();
-    let mut servers: Vec<Server> = Vec::new();
-    let mut material: BTreeMap<String, Looked> = BTreeMap::new();
-    let views: Vec<Vec<(String, View)>> = looked.iter().map(|one| seen_by(one, &looked)).collect();
+    // Each server with its material, so that no order can part them.
+    let mut pairs: Vec<(Server, Looked)> = Vec::new();
+    let views = seen_by(eye, &looked);
     for (mut one, seen_by) in looked.into_iter().zip(views) {
         let why = |signal: Signal, pool: &str, tier: &str| reason(eye, &one.account, signal, pool, tier);
         let subject = Subject {
@@ -36,11 +36,10 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
         server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
         name_workers(&mut server, &one.account);
         one.choices = joined.choices;
-        material.insert(key(&server), one);
-        servers.push(server);
+        pairs.push((server, one));
     }
-    judge::order(&mut servers);
-    let looked: Vec<Looked> = servers.iter().filter_map(|server| material.remove(&key(server))).collect();
+    judge::order(&mut pairs, |(server, _)| server);
+    let (servers, looked): (Vec<Server>, Vec<Looked>) = pairs.into_iter().unzip();
     let counts = follow::client(&eye.place).counts();
     let gaps: Vec<Gap> = servers.iter().flat_map(|server| server.gaps.iter().cloned()).collect();
     let snapshot = Snapshot {
@@ -62,11 +61,6 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
     (snapshot, looked)
 }
 
-/// Two servers in two namespaces may have one address; their processes differ.
-fn key(server: &Server) -> String {
-    format!("{} {:?}", server.url, server.pid)
-}
-
 fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str, tier: &str) -> String {
     match account.engine.as_deref().and_then(|name| eye.tables.get(name)) {
         Some(table) => engines::why(table, account, signal, pool, tier),
@@ -74,13 +68,16 @@ fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str, tier: &str) 
     }
 }
 
-/// What the routers of this look say about one server.
-fn seen_by(one: &Looked, all: &[Looked]) -> Vec<(String, View)> {
-    let mut views = Vec::new();
-    for router in all {
+/// What the routers of this look say about each server.
+fn seen_by(eye: &Eye, looked: &[Looked]) -> Vec<Vec<(String, View)>> {
+    let index = follow::index(eye, looked);
+    let mut views = vec![Vec::new(); looked.len()];
+    for router in looked {
+        let places: BTreeMap<&str, usize> =
+            router.named.iter().filter_map(|named| Some((named.shown.as_str(), index.of(named)?))).collect();
         for view in &router.account.views {
-            if follow::is_worker(&view.worker, &router.candidate, &one.candidate) {
-                views.push((router.candidate.url(), view.clone()));
+            if let Some(place) = places.get(view.worker.as_str()) {
+                views[*place].push((router.candidate.url(), view.clone()));
             }
         }
     }

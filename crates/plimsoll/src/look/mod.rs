@@ -5,18 +5,24 @@ mod ask;
 mod candidate;
 mod discover;
 mod follow;
+mod guard;
+mod identity;
 mod join;
 pub(crate) mod monitors;
+mod named;
+pub(crate) mod progress;
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use engines::Tables;
 use model::{Note, Snapshot, Time};
-use sense::{Host, Place};
+use sense::{Host, Place, Target};
 
 pub(crate) use candidate::{Candidate, Looked};
 
+use self::guard::Guard;
+use self::identity::Atlas;
 use crate::cli::LookArgs;
 
 /// What a look brought.
@@ -29,6 +35,8 @@ pub(crate) struct Look {
     pub(crate) notes: Vec<Note>,
     /// Whether this host was searched.
     pub(crate) searched: bool,
+    /// The monitors that were given, with what opens them.
+    pub(crate) monitors: Vec<Target>,
     /// How it was looked.
     pub(crate) eye: Arc<Eye>,
 }
@@ -39,6 +47,10 @@ pub(crate) struct Eye {
     pub(crate) tables: Tables,
     /// The observed side.
     pub(crate) place: Place,
+    /// Which addresses are one place.
+    pub(crate) atlas: Atlas,
+    /// The limits of the look as a whole.
+    pub(crate) guard: Guard,
 }
 
 impl Eye {
@@ -48,21 +60,37 @@ impl Eye {
         let mut allowed = tables.allowed();
         allowed.extend(lint::monitors().allowed());
         let client = sense::Client::new(sense::AllowList::new(allowed), sense::Limits::default());
-        Eye { tables, place: Place::Host(Host::new(client)) }
+        Eye { tables, place: Place::Host(Host::new(client)), atlas: Atlas::default(), guard: Guard::default() }
     }
 }
 
 /// Looks once.
 pub(crate) async fn look(args: &LookArgs) -> Result<Look> {
-    let started = sense::clock::now();
+    look_with(args, &[]).await
+}
+
+/// Looks once, for a report that asks these monitors as well.
+pub(crate) async fn look_with(args: &LookArgs, monitors: &[String]) -> Result<Look> {
     let eye = Arc::new(Eye::here());
-    let keys = access::Keys::read(&args.access)?;
-    let explicit = keys.targets(&args.targets)?;
+    progress::over(&eye, args.json, Box::pin(once(&eye, args, monitors))).await
+}
+
+async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: &[String]) -> Result<Look> {
+    let started = sense::clock::now();
+    let keys = access::Keys::read(&args.access).map_err(crate::wrong_usage)?;
+    let monitors: Vec<Target> = monitors
+        .iter()
+        .map(|url| url.parse())
+        .collect::<Result<_, _>>()
+        .map_err(|error: sense::http::TargetError| crate::wrong_usage(error))?;
+    let explicit = keys.targets(&args.targets, &monitors).map_err(crate::wrong_usage)?;
+    let monitors = monitors.into_iter().map(|target| keys.listed(&target).unwrap_or(target)).collect();
+    eye.atlas.learn_ours(&eye.place).await;
     let searched = explicit.is_empty();
     let mut notes = Vec::new();
     let mut denied = 0;
     let candidates = if searched {
-        let found = discover::this_host(&eye).await?;
+        let found = discover::this_host(eye, &keys).await?;
         notes.extend(found.notes);
         denied = found.denied;
         found.candidates
@@ -70,11 +98,18 @@ pub(crate) async fn look(args: &LookArgs) -> Result<Look> {
         for target in &explicit {
             notes.extend(target.notes());
         }
-        explicit.into_iter().map(Candidate::given).collect()
+        eye.atlas.learn_names(&eye.place, explicit.iter()).await;
+        let mut unique: Vec<Target> = Vec::new();
+        for target in explicit {
+            if !unique.iter().any(|known| eye.atlas.same(known, &target)) {
+                unique.push(target);
+            }
+        }
+        unique.into_iter().map(Candidate::given).collect()
     };
-    let looked = follow::everything(&eye, candidates, &keys).await;
-    let (snapshot, looked) = join::snapshot(&eye, looked, started, denied);
-    Ok(Look { snapshot, looked, notes, searched, eye })
+    let looked = follow::everything(eye, candidates, &keys).await;
+    let (snapshot, looked) = join::snapshot(eye, looked, started, denied);
+    Ok(Look { snapshot, looked, notes, searched, monitors, eye: Arc::clone(eye) })
 }
 
 /// The time of a snapshot for people, in UTC.

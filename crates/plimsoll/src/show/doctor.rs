@@ -2,6 +2,7 @@
 
 use model::{Finding, FindingState, Gap};
 
+use super::number::several;
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
 use crate::look::monitors::Watcher;
@@ -34,8 +35,8 @@ fn summary(report: &Report) -> String {
             .to_owned();
     }
     match report.gaps.len() {
-        0 => format!("{} servers, {}\n", report.servers.len(), strong("no gaps")),
-        gaps => format!("{} servers, {}\n", report.servers.len(), strong(&format!("{gaps} gaps"))),
+        0 => format!("{}, {}\n", several(report.servers.len(), "server"), strong("no gaps")),
+        gaps => format!("{}, {}\n", several(report.servers.len(), "server"), strong(&several(gaps, "gap"))),
     }
 }
 
@@ -52,7 +53,7 @@ fn one(server: &Examined, width: usize) -> String {
     let mut out =
         format!("{} {}\n", strong(&format!("{} {}", server.role.name(), server.url)), faint(&facts.join(" · ")));
     if let Some(why) = &server.unreachable {
-        out += &hang(&label("not reached"), INDENT, why, width);
+        out += &hang(&label("unreached"), INDENT, why, width);
         return out;
     }
     // What is missing first, then what is optional, then what is there.
@@ -137,10 +138,10 @@ fn one_monitor(watcher: &Watcher, width: usize) -> String {
     let config = watcher.config.as_ref().map_or(String::new(), |config| format!(" · {config}"));
     let mut out = format!("  {} {}{}\n", strong(&watcher.title), watcher.url, faint(&format!("{pid}{config}")));
     if let Some(why) = &watcher.unreachable {
-        return out + &hang(&label("not asked"), INDENT, why, width);
+        return out + &hang(&label("unasked"), INDENT, why, width);
     }
     for scraped in &watcher.servers {
-        let sign = if scraped.state == "fresh" { "✓" } else { "✗" };
+        let sign = if ["fresh", "scraped"].contains(&scraped.state) { "✓" } else { "✗" };
         out += &hang(&label(""), INDENT, &format!("{sign} {}: {}", scraped.server, scraped.detail), width);
     }
     out

@@ -77,6 +77,8 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
             .collect();
         let age = seconds(contender.age_s);
         let fate = match &contender.lost {
+            None if choice.stale => "taken: the newest, and too old to be believed".to_owned(),
+            None if contender.precision.is_none() => "taken, though it does not say how much is used".to_owned(),
             None => "taken: the most precise fresh set that says how much is used".to_owned(),
             Some(why) => format!("not taken: {why}"),
         };

@@ -3,6 +3,7 @@
 use model::{Rank, Role, Server};
 
 use super::bar::bar;
+use super::number::several;
 use super::paint::{level, paint, strong};
 use model::number::percent;
 
@@ -106,9 +107,13 @@ pub(crate) fn workers(server: &Server) -> String {
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     let sick = names.iter().filter(|(_, healthy)| *healthy == Some(false)).count();
+    let well = names.iter().filter(|(_, healthy)| *healthy == Some(true)).count();
+    let all = several(names.len(), "worker");
     match (names.len(), sick) {
         (0, _) => "no workers".to_owned(),
-        (all, 0) => format!("{all} workers, all healthy"),
-        (all, sick) => format!("{all} workers, {sick} not healthy"),
+        (1, 0) if well == 1 => format!("{all}, healthy"),
+        (count, 0) if well == count => format!("{all}, all healthy"),
+        (_, 0) => format!("{all}, health not told"),
+        (_, sick) => format!("{all}, {sick} not healthy"),
     }
 }

@@ -34,3 +34,8 @@ pub(crate) fn precision(reading: &Reading) -> String {
         _ => String::new(),
     }
 }
+
+/// `1 gap`, `2 gaps`.
+pub(crate) fn several(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

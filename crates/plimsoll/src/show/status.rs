@@ -4,11 +4,11 @@ use model::{Level, Pool, Rank, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
-use super::number::{NOTHING, precision, reading, seconds};
+use super::number::{NOTHING, precision, reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, facts, hang};
 use crate::look::{Look, clock_of};
-use model::number::{count, percent};
+use model::number::percent;
 
 /// Columns before a line's text.
 const INDENT: usize = 11;
@@ -50,8 +50,8 @@ pub(crate) fn status(look: &Look) -> String {
     ));
     if !snapshot.gaps.is_empty() {
         out += &faint(&format!(
-            "{} gaps: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n",
-            snapshot.gaps.len()
+            "{}: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n",
+            several(snapshot.gaps.len(), "gap")
         ));
     }
     out
@@ -68,7 +68,10 @@ fn answer(look: &Look) -> String {
             let verdict = server.verdict.level;
             let word = paint(level(verdict), &verdict.name().to_uppercase());
             let figure = strong(&format!("{} in use", percent(in_use)));
-            let headroom = reading(pool.get(Signal::KV_HEADROOM));
+            let headroom = headroom(pool);
+            let several =
+                server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1);
+            let which = if several { format!(" of the {} pool", pool.pool) } else { String::new() };
             let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
             let blind = look
                 .snapshot
@@ -82,7 +85,7 @@ fn answer(look: &Look) -> String {
                 several => format!("; {}", strong(&format!("{several} servers are unknown"))),
             };
             format!(
-                "KV cache  {word}  {} {}: {figure}{precision}, headroom {headroom} tokens{blind}\n",
+                "KV cache  {word}  {} {}: {figure}{which}{precision}{headroom}{blind}\n",
                 server.role.name(),
                 address(server)
             )
@@ -184,11 +187,16 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
     };
     let used = get(Signal::KV_USED);
     let off = used.map(precision).unwrap_or_default();
-    let unit = get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name());
     let capacity = reading(get(Signal::KV_CAPACITY));
     let head = format!("  {name:<9}{} {}", bar(pool, level, BAR), strong(&format!("{} in use", reading(in_use))));
-    let headroom = reading(get(Signal::KV_HEADROOM));
-    let mut out = format!("{head}{}, headroom {headroom} of {capacity} {unit}\n", precision(known));
+    let of = if get(Signal::KV_CAPACITY).is_some_and(|capacity| capacity.value.is_some()) {
+        let unit = get(Signal::KV_CAPACITY).map_or("tokens", |capacity| capacity.unit.name());
+        format!(" of {capacity} {unit}")
+    } else {
+        String::new()
+    };
+    let headroom = headroom(pool).replace(" tokens", "").replace(" states", "");
+    let mut out = format!("{head}{}{headroom}{of}\n", precision(known));
     let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
     let mut parts: Vec<String> =
         parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
@@ -196,6 +204,14 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
     parts.extend(used.map(told_by));
     out += &facts(&" ".repeat(INDENT), INDENT, &parts, width);
     out
+}
+
+/// `, headroom 3,050 tokens`, or nothing where it is not known.
+fn headroom(pool: &Pool) -> String {
+    match pool.get(Signal::KV_HEADROOM).filter(|headroom| headroom.value.is_some()) {
+        Some(headroom) => format!(", headroom {} {}", reading(Some(headroom)), headroom.unit.name()),
+        None => String::new(),
+    }
 }
 
 /// A pool's name in as few words as tell it apart: the only pool of the device is the KV cache.
@@ -218,6 +234,8 @@ fn told_by(reading: &Reading) -> String {
     let path =
         path.and_then(|rest| rest.find('/').map(|at| &rest[at..])).map(|path| path.split(' ').next().unwrap_or(path));
     match (path, reading.age_s) {
+        // With a remark the number may be older than its answer.
+        (Some(path), Some(age)) if reading.reason.is_some() => format!("by {path}, read {} ago", seconds(age)),
         (Some(path), Some(age)) => format!("by {path}, {} ago", seconds(age)),
         (Some(path), None) => format!("by {path}"),
         _ => String::new(),
@@ -231,15 +249,19 @@ fn unknown(name: &str, pool: &Pool, width: usize) -> String {
         Some(State::Impossible) => "impossible",
         _ => "not reported",
     };
-    let capacity = pool.get(Signal::KV_CAPACITY).and_then(|reading| reading.value);
-    let capacity = capacity.map_or(String::new(), |capacity| format!(", capacity {} tokens", count(capacity)));
+    let shown = [Signal::KV_STORED, Signal::KV_CAPACITY, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
+    let known = shown.into_iter().filter_map(|signal| {
+        let known = pool.get(signal).filter(|known| known.value.is_some())?;
+        Some(format!(", {} {}", signal.row().title, reading(Some(known))))
+    });
+    let known: String = known.collect();
     let used =
         pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
     let used = used.map_or(String::new(), |why| format!(": {why}"));
     hang(
         &format!("  {name:<9}"),
         INDENT,
-        &format!("{} in use {NOTHING} ({state}){used}{capacity}", "?".repeat(BAR)),
+        &format!("{} in use {NOTHING} ({state}){used}{known}", "?".repeat(BAR)),
         width,
     )
 }

@@ -49,6 +49,19 @@ impl Client {
         self.observe(target, path, with_query(path, query)).await
     }
 
+    /// The addresses of the name `host`, by this host's own means and within the time that a connection may take; an
+    /// address is its own.
+    pub async fn resolve(&self, host: &str) -> Result<Vec<std::net::IpAddr>, Blind> {
+        if let Ok(address) = host.parse() {
+            return Ok(vec![address]);
+        }
+        let limit = self.inner.limits.connect;
+        timeout(limit, super::connect::resolve(host.to_string())).await.unwrap_or_else(|_| {
+            let text = format!("the name {host} did not resolve within {} s", limit.as_secs_f64());
+            Err(Blind::new(BlindKind::Deadline, text))
+        })
+    }
+
     /// What was done so far.
     pub fn counts(&self) -> Counts {
         self.inner.counters.counts()

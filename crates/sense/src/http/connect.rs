@@ -39,7 +39,8 @@ pub(super) async fn connect(target: &Target, limits: &Limits, stage: &Stage) -> 
     Err(unconnected(&failures))
 }
 
-async fn resolve(host: String) -> Result<Vec<IpAddr>, Blind> {
+/// The addresses of a name. Bounded by the caller's deadline; the thread behind it ends by itself.
+pub(super) async fn resolve(host: String) -> Result<Vec<IpAddr>, Blind> {
     let name = host.clone();
     let looked = aside(move || (host.as_str(), 0).to_socket_addrs().map(Iterator::collect::<Vec<_>>)).await;
     let found = looked.and_then(|found| found).map_err(|error| nameless(&name, &error))?;

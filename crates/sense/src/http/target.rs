@@ -116,6 +116,8 @@ impl FromStr for Target {
         parse(text).map_err(|why| {
             // everything before the last @ may be a secret, however wrong the rest is
             let shown = text.rsplit_once('@').map_or(text.to_string(), |(_, rest)| format!("…@{rest}"));
+            // and so may what stands in a query
+            let shown = shown.split_once(['?', '#']).map_or(shown.clone(), |(front, _)| format!("{front}?…"));
             TargetError { shown, why }
         })
     }

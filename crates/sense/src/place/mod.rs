@@ -96,6 +96,13 @@ impl Place {
         }
     }
 
+    /// The addresses of the name `host`, as [`crate::Client::resolve`] finds them.
+    pub async fn resolve(&self, host: &str) -> Result<Vec<std::net::IpAddr>, Blind> {
+        match self {
+            Place::Host(on) => on.client().resolve(host).await,
+        }
+    }
+
     /// GETs `path` of `target`, as [`crate::Client::get`] does.
     pub async fn get(&self, target: &Target, path: &str) -> Observation {
         match self {

@@ -1,10 +1,11 @@
 //! Processes: who runs here, since when, in which unit and container, and where it listens.
 //!
-//! [`processes`] finds them; [`env_of`], [`addresses_of`] and [`file_of`] look closer at one.
+//! [`processes`] finds them; [`grounds_of`] and [`file_of`] look closer at one.
 
 mod argv;
 mod cgroup;
 mod family;
+mod grounds;
 mod inside;
 mod scan;
 mod sockets;
@@ -17,6 +18,7 @@ use model::{Note, Time};
 
 pub use argv::split as split_argv;
 pub use cgroup::{Unit, container_of, unit_of};
+pub use grounds::{Grounds, grounds_of, interface_addresses};
 pub use inside::{addresses_of, env_of, file_of, local_addresses};
 pub use scan::processes;
 pub use sockets::{Listener, listeners};
@@ -52,6 +54,8 @@ pub struct Process {
     pub same_netns_as_us: Option<bool>,
     /// Where it or one of its descendants listens, in the addresses of its network namespace.
     pub listening: Vec<SocketAddr>,
+    /// Those of them whose sockets the process itself holds.
+    pub listening_itself: Vec<SocketAddr>,
     /// When `fd` is denied: where its user (or, if that user listens nowhere, anyone) listens in its network namespace.
     pub maybe_listening: Vec<SocketAddr>,
     /// What could not be read for want of rights: `fd`, `ns/net`, `exe`, `cwd`, …
@@ -69,6 +73,8 @@ pub struct Processes {
     pub vanished: usize,
     /// Processes and parts of them that we had no right to see.
     pub denied: usize,
+    /// Even the first process was not listed: other users' processes are hidden from us altogether (`hidepid`).
+    pub hidden: bool,
     /// Limits that were hit.
     pub notes: Vec<Note>,
 }

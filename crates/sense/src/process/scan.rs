@@ -42,6 +42,7 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
     }
     let mut pids: Vec<u32> = listing.names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
     pids.sort_unstable();
+    out.hidden = pids.first() != Some(&1);
     let wanted = wanted(place, &pids, keep, &mut out).await;
     if wanted.is_empty() {
         return Ok(out);
@@ -59,6 +60,9 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
         let inodes: BTreeSet<u64> =
             family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
         process.listening = addresses(table, |listener| inodes.contains(&listener.inode));
+        if let Some(Some(own)) = sockets.get(&process.pid) {
+            process.listening_itself = addresses(table, |listener| own.contains(&listener.inode));
+        }
         if sockets.get(&process.pid).is_some_and(Option::is_none) {
             process.denied.push("fd");
             let own = addresses(table, |listener| listener.uid == process.uid);
@@ -152,6 +156,7 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
             netns_mark: None,
             same_netns_as_us: netns.zip(ours).map(|(its, ours)| its == ours),
             listening: Vec::new(),
+            listening_itself: Vec::new(),
             maybe_listening: Vec::new(),
             denied,
         };
@@ -203,7 +208,7 @@ async fn tables(place: &Place, drafts: &[Draft]) -> BTreeMap<(bool, u64), Vec<Li
 }
 
 /// The listeners of the network namespace of process `pid` (or `self`), which everybody may read.
-async fn listeners_at(place: &Place, pid: &str) -> Option<Vec<Listener>> {
+pub(super) async fn listeners_at(place: &Place, pid: &str) -> Option<Vec<Listener>> {
     let files = ["tcp", "tcp6"].map(|name| PathBuf::from(format!("/proc/{pid}/net/{name}")));
     let contents = place.read_each(files.to_vec(), TABLE).await;
     contents.iter().any(Result::is_ok).then(|| {

@@ -95,6 +95,8 @@ async fn a_server_and_its_children() {
     assert_eq!(server.unit.as_ref().unwrap().name, "engine.service");
     assert_eq!((server.netns, server.same_netns_as_us), (Some(1), Some(true)));
     assert_eq!(ports(&server.listening), [30000, 30001, 30002]);
+    assert_eq!(ports(&server.listening_itself), [30000]);
+    assert!(look.hidden, "there is no first process in this tree");
     assert!(server.maybe_listening.is_empty() && server.denied.is_empty());
     // another namespace has its own table, and our inodes mean nothing there
     assert_eq!((other.same_netns_as_us, ports(&other.listening)), (Some(false), vec![8000]));

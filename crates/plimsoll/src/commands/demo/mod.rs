@@ -59,14 +59,10 @@ async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
 
 /// Prints the answers, then plays the recording round and round until interrupted.
 async fn keep(stage: &Stage, text: &str, urls: &str, begin: f64) -> Result<()> {
-    use std::io::Write as _;
     stage.jump(begin);
-    let mut out = anstream::stdout();
-    writeln!(
-        out,
-        "{text}\nIt stays up until you press Ctrl-C, and plays round and round. In another terminal:\n\n  plimsoll status {urls}"
-    )?;
-    out.flush()?;
+    crate::print(&format!(
+        "{text}\nIt stays up until you press Ctrl-C, and plays round and round. In another terminal:\n\n  plimsoll status {urls}\n"
+    ))?;
     let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     let lap = Duration::from_secs_f64((stage.length() - begin).max(1.0));

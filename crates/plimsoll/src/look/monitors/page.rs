@@ -1,0 +1,83 @@
+//! The pages that a scraper should fetch, and whether it does: whatever either of them calls the host.
+
+use std::collections::BTreeSet;
+
+use lint::ActiveTarget;
+use sense::Target;
+
+use super::super::identity::{Space, Spot};
+use super::super::{Eye, Looked};
+
+/// The page of a server that tells its cache.
+pub(super) struct Page<'a> {
+    /// The port that has it.
+    pub(super) target: &'a Target,
+    /// Its path behind the target's own.
+    pub(super) path: &'a str,
+    /// The series on it that tell the cache.
+    pub(super) series: Vec<String>,
+    /// Those that tell how full it is.
+    pub(super) telling: Vec<String>,
+}
+
+impl<'a> Page<'a> {
+    /// The page of a server; routers too, when their page tells it.
+    pub(super) fn of(eye: &'a Eye, one: &'a Looked) -> Option<Page<'a>> {
+        let table = eye.tables.get(one.account.engine.as_deref()?)?;
+        let need =
+            one.findings.iter().find(|finding| finding.id.ends_with("kv-series") || finding.id == "router-kv")?;
+        let source = table.needs.iter().find(|known| known.id == need.id).map(|known| &known.source)?;
+        let source = table.sources.iter().find(|known| known.id == *source)?;
+        let target = one.candidate.ports.get(&source.on)?;
+        let series = engines::series_of(table, &one.account, &need.id);
+        let telling = engines::telling_series_of(table, &one.account, &need.id);
+        let telling = if telling.is_empty() { series.clone() } else { telling };
+        let path = source.get.split('?').next().unwrap_or_default();
+        (!series.is_empty()).then_some(Page { target, path, series, telling })
+    }
+}
+
+/// What a scraper fetches, as far as it can be one of the pages.
+pub(super) struct Scraper<'a> {
+    fetched: Vec<(Vec<Spot>, &'a ActiveTarget)>,
+}
+
+impl<'a> Scraper<'a> {
+    /// Reads the addresses of `active` as the scraper at `own` means them: its loopback is not ours, unless it runs where
+    /// we do.
+    pub(super) async fn new(
+        eye: &Eye,
+        own: &Target,
+        space: Option<Space>,
+        active: &'a [ActiveTarget],
+        pages: &[(&Looked, Page<'_>)],
+    ) -> Scraper<'a> {
+        let ports: BTreeSet<u16> = pages.iter().map(|(_, page)| page.target.base.port).collect();
+        let parsed = active.iter().filter_map(|one| Some((address(&one.url)?, one)));
+        let mut fetched: Vec<(Target, &ActiveTarget)> =
+            parsed.filter(|(target, _)| ports.contains(&target.base.port)).collect();
+        for (target, _) in &mut fetched {
+            if space.is_none() && target.base.is_loopback() {
+                target.base.host.clone_from(&own.base.host);
+            }
+        }
+        eye.atlas.learn_names(&eye.place, fetched.iter().map(|(target, _)| target)).await;
+        let space = space.unwrap_or_else(|| eye.atlas.ours());
+        let spots = |(target, one): (Target, &'a ActiveTarget)| (eye.atlas.spots_in(&target, space), one);
+        Scraper { fetched: fetched.into_iter().map(spots).collect() }
+    }
+
+    /// Its target that is this page.
+    pub(super) fn scrapes(&self, eye: &Eye, page: &Page<'_>) -> Option<&'a ActiveTarget> {
+        let mut whole = page.target.clone();
+        whole.base.prefix += page.path;
+        let spots = eye.atlas.spots(&whole);
+        let hit = self.fetched.iter().find(|(fetched, _)| fetched.iter().any(|spot| spots.contains(spot)));
+        hit.map(|(_, target)| *target)
+    }
+}
+
+/// The address that is fetched, its parameters left out.
+fn address(url: &str) -> Option<Target> {
+    url.split('?').next()?.parse().ok()
+}
