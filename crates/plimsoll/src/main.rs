@@ -48,7 +48,7 @@ fn main() -> ExitCode {
             Command::Status(args) => commands::status::run(&args).await,
             Command::Doctor(args) => commands::doctor::run(&args).await,
             Command::Explain(args) => commands::explain::run(&args).await,
-            Command::Demo(args) => commands::demo::run(&args).await,
+            Command::Demo(args) => Box::pin(commands::demo::run(&args)).await,
             Command::Completions { shell } => Ok(commands::completions(shell)),
             Command::Man => commands::man(),
         }

@@ -57,7 +57,7 @@ fn without_ports_and_ages(line: &str) -> String {
     let mut words: Vec<String> = words.collect();
     for index in 0..words.len().saturating_sub(2) {
         if words[index + 1] == "s" && words[index + 2] == "ago" {
-            words[index] = "AGE".to_owned();
+            words[index] = String::from("AGE");
         }
     }
     words.join(" ")

@@ -19,12 +19,14 @@ fn main() -> ExitCode {
     if standin::acts() {
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 7] = [
         ("a wrapper that still sleeps is no server, and its script no text", sleeping_wrapper),
         ("where a flag goes is told without arguments", no_arguments),
         ("flags that may hold secrets are only set", secret_flags),
         ("the command line's credentials open what is found", credentials),
         ("a server with a certificate is asked by HTTPS", https),
+        ("a process that lost its arguments is asked on its own sockets, and not on many", own_sockets),
+        ("a monitor is asked where it listens, behind its own path", monitor),
     ];
     let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
 /// A stand-in for `argv` (words separated by `|`) on a port of its own.
 fn start(argv: &str) -> (Standin, u16, tempfile::TempDir) {
     let home = tempfile::tempdir().expect("a folder");
-    standin::links(home.path(), &["python", "smg"]);
+    standin::links(home.path(), &["python", "smg", "prometheus"]);
     let port = free_port();
     let argv: Vec<String> =
         argv.split('|').map(|word| word.replace("{port}", &port.to_string()).replace("{secret}", SECRET)).collect();
@@ -122,6 +124,44 @@ fn credentials() -> Result<(), Failed> {
 
 fn requests(folder: &Path) -> String {
     std::fs::read_to_string(folder.join(REQUESTS)).unwrap_or_default()
+}
+
+/// Sixteen sockets: eight are asked.
+fn own_sockets() -> Result<(), Failed> {
+    let home = tempfile::tempdir()?;
+    standin::links(home.path(), &["python"]);
+    let ports: Vec<String> = (0..16).map(|_| free_port().to_string()).collect();
+    let standin = Standin::start(home.path(), &["python".to_owned()], Some("smg::router"), &ports.join(","));
+    found(&standin, &["status", "--json"])?;
+    std::fs::write(home.path().join(REQUESTS), "")?;
+    found(&standin, &["status", "--json"])?;
+    let asked = requests(home.path());
+    let hosts: std::collections::BTreeSet<&str> =
+        asked.lines().filter(|line| line.to_lowercase().starts_with("host:")).collect();
+    assert!((1..=8).contains(&hosts.len()), "{hosts:?}");
+    Ok(())
+}
+
+fn monitor() -> Result<(), Failed> {
+    let (standin, port, home) =
+        start("prometheus|--web.listen-address=:{port}|--web.external-url=https://x.example/prom/|--config.file=p.yml");
+    let begun = Instant::now();
+    let monitor = loop {
+        let value = plimsoll(PROGRAM, &["doctor", "--json"]).json();
+        let monitors = value["monitors"].as_array().cloned().unwrap_or_default();
+        let pids = standin.pids();
+        let ours = monitors.into_iter().find(|monitor| pids.iter().any(|pid| monitor["pid"] == *pid));
+        if let Some(monitor) = ours.filter(|_| requests(home.path()).contains("GET ")) {
+            break monitor;
+        }
+        if begun.elapsed() > Duration::from_secs(10) {
+            return Err(format!("not found: {value:#}").into());
+        }
+    };
+    assert_eq!(monitor["url"], format!("http://127.0.0.1:{port}/prom"));
+    let asked = requests(home.path());
+    assert!(asked.contains("GET /prom/api/v1/targets?state=active"), "{asked}");
+    Ok(())
 }
 
 fn https() -> Result<(), Failed> {

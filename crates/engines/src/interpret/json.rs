@@ -121,22 +121,14 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     let at = taken_at(source, observation, root, outer);
     let mut said = BTreeMap::new();
     for (kind, from) in &source.rank {
-        match path::first(root, element, from) {
-            None | Some(Value::Null) => {}
-            Some(value) => {
-                match number(value).filter(|number| number.fract() == 0.0 && (0.0..1.0e6).contains(number)) {
-                    Some(number) => drop(said.insert(kind.as_str(), number as u32)),
-                    None => {
-                        let text = format!(
-                            "GET {}: {from} is {value}, which is no rank; its numbers were not read",
-                            source.get
-                        );
-                        account.notes.push(model::Note::new("bad-labels", text));
-                        return true;
-                    }
-                }
-            }
-        }
+        let Some(value) = path::first(root, element, from).filter(|value| !value.is_null()) else { continue };
+        let whole = |number: &f64| number.fract() == 0.0 && (0.0..1.0e6).contains(number);
+        let Some(number) = number(value).filter(whole) else {
+            let text = format!("GET {}: {from} is {value}, which is no rank; its numbers were not read", source.get);
+            account.notes.push(model::Note::new("bad-labels", printable(&text)));
+            return true;
+        };
+        said.insert(kind.as_str(), number as u32);
     }
     let rank = ranks::rank(&said, account);
     let void = source.void.as_ref().filter(|field| path::first(root, element, field).and_then(number) == Some(0.0));

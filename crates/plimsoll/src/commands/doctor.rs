@@ -11,7 +11,7 @@ use crate::{Said, look, show};
 /// Looks, examines and asks the monitors. Exit code 3 with gaps, 1 when no server could be examined, else 0.
 pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
     let look = look::look_with(&args.look, &args.prometheus).await?;
-    let monitors = progress::over(&look.eye, args.look.json, monitors::watchers(&look)).await?;
+    let monitors = progress::over(&look.eye, args.look.json, Box::pin(monitors::watchers(&look))).await?;
     let asked = look.searched || !look.monitors.is_empty();
     let mut gaps = look.snapshot.gaps.clone();
     if asked {

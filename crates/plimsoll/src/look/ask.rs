@@ -105,7 +105,7 @@ async fn by_table(
 }
 
 /// Whether an observation is of `get` on this very port.
-fn is_of(seen: &Observation, target: &Target, get: &str) -> bool {
+pub(super) fn is_of(seen: &Observation, target: &Target, get: &str) -> bool {
     seen.get == get && seen.url == target.base.url(get)
 }
 

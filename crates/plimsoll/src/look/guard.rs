@@ -97,7 +97,8 @@ impl Eye {
         if self.guard.brought.load(Ordering::Relaxed) >= BUDGET {
             return Some(format!("this look had brought {} MiB by then", BUDGET >> 20));
         }
-        (until.since(sense::clock::now()) <= 0.0).then(|| format!("the time for this look ({LOOK_S} s) was over"))
+        (until.since(sense::clock::now()) <= 0.0)
+            .then(|| format!("the time for one target ({TARGET_S} s) or for this look ({LOOK_S} s) was over"))
     }
 
     fn door(&self, target: &Target) -> Door {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use sense::process::{Grounds, grounds_of};
 use sense::{Place, Process, Target};
@@ -11,6 +12,8 @@ use tokio::task::JoinSet;
 
 /// Names resolved at once.
 const AT_ONCE: usize = 16;
+/// For all names that one step of a look brings.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Names resolved in one look; the others stand for themselves.
 const MOST_NAMES: usize = 512;
 
@@ -62,6 +65,14 @@ impl Atlas {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// One that knows these namespaces, ours first, and which processes are in which.
+    #[cfg(test)]
+    pub(super) fn of(spaces: Vec<(Space, Grounds)>, of_process: &[(u32, Space)]) -> Atlas {
+        let ours = spaces.first().map(|(space, _)| *space);
+        let of_process = of_process.iter().copied().collect();
+        Atlas(Mutex::new(Known { spaces: spaces.into_iter().collect(), ours, of_process, names: BTreeMap::new() }))
+    }
+
     /// Learns our own namespace, once.
     pub(crate) async fn learn_ours(&self, place: &Place) {
         if self.known().ours.is_some() {
@@ -92,7 +103,8 @@ impl Atlas {
         }
     }
 
-    /// Resolves the names among `targets` that are not known yet.
+    /// Resolves the names among `targets` that are not known yet, as many as a few seconds allow; the others stand for
+    /// themselves.
     pub(crate) async fn learn_names<'a>(&self, place: &Place, targets: impl Iterator<Item = &'a Target>) {
         let mut wanted: BTreeSet<String> = BTreeSet::new();
         {
@@ -101,6 +113,12 @@ impl Atlas {
             let names = targets.map(|target| &target.base.host).filter(|host| host.parse::<IpAddr>().is_err());
             wanted.extend(names.filter(|name| !known.names.contains_key(*name)).take(room).cloned());
         }
+        self.known().names.extend(wanted.iter().map(|name| (name.clone(), Vec::new())));
+        // What is left then is left behind with its tasks.
+        let _ = tokio::time::timeout(PATIENCE, self.resolve(place, wanted)).await;
+    }
+
+    async fn resolve(&self, place: &Place, wanted: BTreeSet<String>) {
         let mut waiting = wanted.into_iter();
         let mut tasks = JoinSet::new();
         loop {

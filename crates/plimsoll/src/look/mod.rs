@@ -6,7 +6,11 @@ mod candidate;
 mod discover;
 mod follow;
 mod guard;
+#[cfg(test)]
+mod guard_test;
 mod identity;
+#[cfg(test)]
+mod identity_test;
 mod join;
 pub(crate) mod monitors;
 mod named;

@@ -45,7 +45,7 @@ impl Named {
             target.namespace = from.namespace;
         } else if eye.atlas.home(from) == Some(eye.atlas.space(&target)) {
             // The router is on this very host, by one of its other addresses.
-            target.base.host = "127.0.0.1".to_owned();
+            "127.0.0.1".clone_into(&mut target.base.host);
             return Ok(target);
         }
         target.base.host.clone_from(&from.base.host);

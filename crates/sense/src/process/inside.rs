@@ -1,6 +1,5 @@
-//! A closer look at one process: chosen environment variables, its addresses, its files.
+//! A closer look at one process: its addresses, its files.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -8,24 +7,8 @@ use model::Blind;
 
 use crate::place::{Content, Place};
 
-/// Largest environment that is read, bytes.
-const ENVIRON: usize = 2 << 20;
 /// Largest routing table that is read, bytes.
 const ROUTES: usize = 4 << 20;
-
-/// The variables `names` of the environment that the process was started with; no other leaves this function.
-pub async fn env_of(place: &Place, pid: u32, names: &[&str]) -> Result<BTreeMap<String, String>, Blind> {
-    let content = place.read(format!("/proc/{pid}/environ"), ENVIRON).await?;
-    let mut found = BTreeMap::new();
-    for entry in content.bytes.split(|&byte| byte == 0) {
-        let Some(at) = entry.iter().position(|&byte| byte == b'=') else { continue };
-        if let Some(name) = names.iter().find(|name| name.as_bytes() == &entry[..at]) {
-            // the first one counts, as it does for getenv
-            found.entry((*name).to_string()).or_insert_with(|| String::from_utf8_lossy(&entry[at + 1..]).into_owned());
-        }
-    }
-    Ok(found)
-}
 
 /// The IPv4 addresses, other than loopback, of the network namespace of the process: where a server in a container that
 /// listens on 0.0.0.0 can be reached from outside.

@@ -19,7 +19,7 @@ use model::{Note, Time};
 pub use argv::split as split_argv;
 pub use cgroup::{Unit, container_of, unit_of};
 pub use grounds::{Grounds, grounds_of, interface_addresses};
-pub use inside::{addresses_of, env_of, file_of, local_addresses};
+pub use inside::{addresses_of, file_of, local_addresses};
 pub use scan::processes;
 pub use sockets::{Listener, listeners};
 pub use stat::{Stat, boot_time, stat_of, uid_of};

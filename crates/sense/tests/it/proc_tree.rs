@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use sense::process::{addresses_of, env_of, file_of};
+use sense::process::{addresses_of, file_of, grounds_of, interface_addresses};
 use sense::{Place, Processes, processes};
 use tempfile::TempDir;
 
@@ -141,11 +141,8 @@ async fn no_proc_is_told() {
 }
 
 #[tokio::test]
-async fn environment_addresses_files() {
+async fn addresses_files() {
     let tree = Tree::new();
-    tree.file("10/environ", "PATH=/bin\0API_KEY=canary\0PORT=30002\0PORTX=1\0PORT=2\0NOVALUE\0");
-    let found = env_of(&tree.place(), 10, &["PORT", "MISSING", "NOVALUE"]).await.unwrap();
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [("PORT".to_string(), "30002".to_string())]);
     tree.file("10/net/fib_trie", "|-- 172.17.0.2\n   /32 host LOCAL\n");
     assert_eq!(addresses_of(&tree.place(), 10).await.unwrap(), ["172.17.0.2".parse::<std::net::Ipv4Addr>().unwrap()]);
     tree.file("10/root/srv/app/config.yaml", "a: 1\n");
@@ -154,7 +151,25 @@ async fn environment_addresses_files() {
         assert_eq!(file_of(&tree.place(), 10, Path::new(path), 100).await.unwrap().text(), "a: 1\n", "{path}");
     }
     assert!(file_of(&tree.place(), 10, Path::new("/srv/app/config.yaml"), 2).await.unwrap().cut);
-    assert!(env_of(&tree.place(), 11, &["PORT"]).await.is_err());
+}
+
+/// The ground that a process stands on: its namespace's own addresses, of both kinds, and who listens there.
+#[tokio::test]
+async fn grounds() {
+    let tree = Tree::new();
+    tree.process(10, 1, "engine\0", &[100], 7);
+    tree.listens(10, &[(30000, 1000, 100), (22, 0, 99)]);
+    tree.file("10/net/fib_trie", "|-- 127.0.0.1\n   /32 host LOCAL\n|-- 172.17.0.2\n   /32 host LOCAL\n");
+    let six = "00000000000000000000000000000001 01 80 10 80 lo\nfd000000000000000000000000000002 02 40 00 80 eth0\nx\n";
+    tree.file("10/net/if_inet6", six);
+    assert_eq!(interface_addresses(six), ["fd00::2".parse::<std::net::Ipv6Addr>().unwrap()]);
+    let found = grounds_of(&tree.place(), Some(10)).await;
+    assert_eq!((found.netns, found.mark), (Some(7), Some(99)));
+    let addresses: Vec<String> = found.addresses.iter().map(ToString::to_string).collect();
+    assert_eq!(addresses, ["172.17.0.2", "fd00::2"]);
+    assert_eq!(ports(&found.listening), [30000, 22]);
+    // Nothing to read is nothing known, and no failure.
+    assert_eq!(grounds_of(&tree.place(), Some(77)).await, sense::process::Grounds::default());
 }
 
 /// What rights hide. Root sees everything, so root runs this test again as nobody.

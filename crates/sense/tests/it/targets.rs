@@ -59,6 +59,14 @@ fn mistakes_are_told() {
 }
 
 #[test]
+fn what_may_be_secret_in_a_wrong_address_is_not_shown() {
+    for text in ["http://me:canary@h:0", "http://h/?token=canary", "ftp://me@h?canary", "http://h/#canary", "canary@"] {
+        let error = text.parse::<Target>().unwrap_err().to_string();
+        assert!(!error.contains("canary"), "{text:?}: {error}");
+    }
+}
+
+#[test]
 fn fingerprints() {
     let hex = "0123456789abcdef".repeat(4);
     let shown = format!("sha256:{hex}");

@@ -27,7 +27,7 @@ const UNIFIED_RETRACTS: f64 = 72.2;
 /// Serves the recording and runs the commands against it.
 pub(crate) async fn run(args: &DemoArgs) -> Result<Said> {
     let recording = Rc::new(Recording::embedded()?);
-    tokio::task::LocalSet::new().run_until(play(recording, args)).await
+    Box::pin(tokio::task::LocalSet::new().run_until(play(recording, args))).await
 }
 
 async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {

@@ -2,6 +2,8 @@
 
 mod gaps;
 mod page;
+#[cfg(test)]
+mod page_test;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
