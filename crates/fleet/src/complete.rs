@@ -56,15 +56,28 @@ fn finish(
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Pool {
     let unit = unit_of(&readings);
+    let known = readings.clone();
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Pool && signal.row().always) {
         let unit = if signal.unit() == Unit::Ratio { Unit::Ratio } else { unit };
-        let reason = || not_taken(choice, signal).unwrap_or_else(|| why(signal, &choice.pool, &choice.tier));
+        let told = || not_taken(choice, signal).unwrap_or_else(|| why(signal, &choice.pool, &choice.tier));
+        let reason = || needs(signal, &known).map_or_else(told, str::to_owned);
         readings.entry(signal).or_insert_with(|| Reading::not_reported(unit, reason()));
     }
     for reading in readings.values_mut() {
         settle(reading, now);
     }
     Pool { pool: name.to_owned(), tier: choice.tier.clone(), readings }
+}
+
+/// What a computed number lacks, when its other part is there.
+fn needs(signal: Signal, readings: &Readings) -> Option<&'static str> {
+    let has = |signal| readings.get(&signal).is_some_and(|reading: &Reading| reading.value.is_some());
+    match signal {
+        Signal::KV_OCCUPIED if has(Signal::KV_USED) => Some("needs evictable as well as used"),
+        Signal::KV_HEADROOM | Signal::KV_IN_USE if has(Signal::KV_USED) => Some("needs the capacity as well as used"),
+        Signal::KV_HEADROOM if has(Signal::KV_CAPACITY) => Some("needs used as well as the capacity"),
+        _ => None,
+    }
 }
 
 /// What the pool's numbers count.

@@ -15,6 +15,8 @@ use testkit::{plimsoll, schema_faults};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 /// Tokens of each pool.
 const POOL: f64 = 65536.0;
+/// Seconds within which a busy engine publishes what it does.
+const OLDEST: f64 = 5.0;
 /// How far from the truth's span an answer may lie.
 const ALLOWED: f64 = 0.01 * POOL;
 
@@ -63,8 +65,12 @@ impl Seen {
         Seen { value }
     }
 
-    fn at(&self) -> f64 {
-        self.value["taken_at"].as_f64().expect("a time")
+    /// When the server's pool was as this says: the look's time less the age that the number itself carries. The engine
+    /// publishes every few steps; that takes a moment, which is longer on a busy machine, and is said.
+    fn at(&self, pid: u64) -> f64 {
+        let age = self.pool(pid, "used")["age_s"].as_f64().expect("an age");
+        assert!(age < OLDEST, "the number of a busy server is {age} s old");
+        self.value["taken_at"].as_f64().expect("a time") - age
     }
 
     /// The server of this process.
@@ -78,6 +84,11 @@ impl Seen {
 
     fn pool(&self, pid: u64, name: &str) -> &Value {
         &self.server(pid)["ranks"][0]["pools"][0][name]
+    }
+
+    /// A number that may be missing, as evictable is at moments at which the source that splits it stands still.
+    fn known(&self, pid: u64, name: &str) -> Option<f64> {
+        self.pool(pid, name)["value"].as_f64()
     }
 
     fn number(&self, pid: u64, name: &str) -> f64 {
@@ -104,15 +115,22 @@ fn watch(mut load: Child) -> Result<Vec<Seen>, Failed> {
 const SILENCE: f64 = 0.5;
 
 /// Least and most of the account over the second before `at`, and the moment after it in which its line may come late;
-/// nothing where the account is silent at that time. Where work began within that second, nothing was in use before.
+/// nothing where the account is silent at that time. Where work began or ended within that time, nothing was in use before
+/// or after it.
 fn span(account: &[Batch], at: f64) -> Option<(f64, f64)> {
-    let near = |batch: &&Batch| batch.at >= at - 1.0 && batch.at <= at + 0.3;
     let alive = account.iter().any(|batch| (batch.at - at).abs() <= 0.3);
-    let tokens: Vec<f64> = account.iter().filter(near).map(|batch| batch.tokens).collect();
     let first = account.iter().position(|batch| batch.at >= at - 1.0)?;
-    let began = first == 0 || account[first].at - account[first - 1].at > SILENCE;
-    let least = if began { 0.0 } else { tokens.iter().copied().fold(f64::MAX, f64::min) };
-    alive.then(|| (least, tokens.iter().copied().fold(0.0, f64::max)))
+    let after = account.iter().position(|batch| batch.at > at + 0.3).unwrap_or(account.len());
+    let near = account.get(first..after)?;
+    let is_silent = |earlier: usize| match (account.get(earlier), account.get(earlier + 1)) {
+        (Some(earlier), Some(later)) => later.at - earlier.at > SILENCE,
+        _ => true,
+    };
+    let began = first.checked_sub(1).is_none_or(is_silent);
+    let ended = after.checked_sub(1).is_none_or(is_silent);
+    let least = near.iter().map(|batch| batch.tokens).fold(f64::MAX, f64::min);
+    let most = near.iter().map(|batch| batch.tokens).fold(0.0, f64::max);
+    alive.then_some((if began || ended { 0.0 } else { least }, most))
 }
 
 /// Holds `answers` (time, tokens) against an account; how many could be held.
@@ -198,7 +216,7 @@ fn decode_fills() -> Result<(), Failed> {
     with(|lab| {
         let decode = lab.pid("decode");
         let seen = watch(lab.load("29000 -n 18 -p 3100 -o 850 -c 17 --ramp 4 --seed 12"))?;
-        let answers: Vec<(f64, f64)> = seen.iter().map(|seen| (seen.at(), seen.number(decode, "used"))).collect();
+        let answers: Vec<(f64, f64)> = seen.iter().map(|seen| (seen.at(decode), seen.number(decode, "used"))).collect();
         let fullest = seen.iter().map(|seen| seen.number(decode, "in_use")).fold(0.0, f64::max);
         let held = hold("decode, metrics off", &answers, &lab.batches("decode"), 0.0)?;
         assert!(held >= 10, "the load was long enough to look at: {held}");
@@ -235,14 +253,16 @@ fn evicts() -> Result<(), Failed> {
         let unified = lab.pid("unified");
         let seen = watch(lab.load("30010 -n 150 -p 2200 -o 40 -c 6 --prefix 200 --seed 13"))?;
         // Once the cache is warm it stays full while little is in use: 6 requests of 2,240 tokens are a fifth of the pool.
-        let warm: Vec<&Seen> = seen.iter().filter(|seen| seen.number(unified, "occupied") > 0.9).collect();
+        let is_warm = |seen: &&Seen| seen.known(unified, "occupied").is_some_and(|occupied| occupied > 0.9);
+        let warm: Vec<&Seen> = seen.iter().filter(is_warm).collect();
         assert!(warm.len() >= 3, "the load fills the cache: {} looks", warm.len());
         for seen in &warm {
             assert!(seen.number(unified, "in_use") < 0.4, "in use is not occupied: {}", seen.server(unified));
             assert_eq!(seen.server(unified)["verdict"]["level"], "calm", "a warm cache is health");
         }
         // Events count what the prefix cache holds; a running request's output comes in when it ends: 6 × 40 at most.
-        let tokens = |seen: &&Seen| (seen.at(), seen.number(unified, "used") + seen.number(unified, "evictable"));
+        let tokens =
+            |seen: &&Seen| (seen.at(unified), seen.number(unified, "used") + seen.number(unified, "evictable"));
         let answers: Vec<(f64, f64)> = warm.iter().map(tokens).collect();
         let held = hold("unified, used + evictable", &answers, &lab.resident(), 240.0)?;
         assert!(held >= 3, "{held}");
@@ -255,7 +275,8 @@ fn retracts() -> Result<(), Failed> {
         let unified = lab.pid("unified");
         let before = lab.retracted("unified");
         let seen = watch(lab.load("30010 -n 40 -p 1800 -o 400 -c 40 --mode min_new_tokens --seed 14"))?;
-        let answers: Vec<(f64, f64)> = seen.iter().map(|seen| (seen.at(), seen.number(unified, "used"))).collect();
+        let answers: Vec<(f64, f64)> =
+            seen.iter().map(|seen| (seen.at(unified), seen.number(unified, "used"))).collect();
         let held = hold("unified, used", &answers, &lab.batches("unified"), 0.0)?;
         assert!(held >= 10, "{held}");
         let strained = seen.iter().filter(|seen| seen.server(unified)["verdict"]["level"] == "strained").count();

@@ -111,7 +111,7 @@ fn not_running(table: &Table, process: &Process, recognised: &Recognised) -> Opt
 /// Two processes with one of these are one server: a wrapper and what it runs, or a fork.
 struct Key {
     namespace: Option<u64>,
-    ports: Vec<u16>,
+    ports: Vec<(String, u16)>,
 }
 
 impl Key {
@@ -121,8 +121,9 @@ impl Key {
     }
 }
 
-fn ports_of(candidate: &Candidate) -> Vec<u16> {
-    candidate.ports.values().chain(&candidate.unsorted).map(|target| target.base.port).collect()
+fn ports_of(candidate: &Candidate) -> Vec<(String, u16)> {
+    let targets = candidate.ports.values().chain(&candidate.unsorted);
+    targets.map(|target| (target.base.host.clone(), target.base.port)).collect()
 }
 
 async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, recognised: &Recognised) -> Candidate {
@@ -138,13 +139,21 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
     };
     let mut ports = BTreeMap::new();
     let mut unsorted = Vec::new();
-    if recognised.arguments.is_some() {
+    let argued = recognised.arguments.is_some();
+    if argued {
         for rule in &table.engine.port {
             if let Some(target) = flagged(rule, &flags, process) {
                 ports.insert(rule.serves.clone(), keys.for_own(target));
             }
         }
-    } else {
+    }
+    if argued && ports.is_empty() {
+        notes.push(Note::new(
+            "port-unread",
+            format!("{source}: its port is none that can be read; its sockets were asked"),
+        ));
+    }
+    if ports.is_empty() {
         // What its children hold, and what others of its user hold, are other programs' ports.
         let own = process.listening_itself.iter().take(MOST_PORTS);
         unsorted.extend(own.map(|address| keys.for_own(target(*address, Scheme::Http, process))));
@@ -185,8 +194,11 @@ async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Fac
 
 /// Where the port that a rule names is, by the flags and by what really listens.
 fn flagged(rule: &PortRule, flags: &Facts, process: &Process) -> Option<Target> {
-    let said = flags.get(&rule.fact).and_then(|fact| fact.value.parse().ok());
-    let port: u16 = said.or(rule.default)?;
+    // A port that is said and cannot be read is not the default one: another server may be there.
+    let port: u16 = match flags.get(&rule.fact) {
+        Some(fact) => fact.value.parse().ok().filter(|port| *port > 0)?,
+        None => rule.default?,
+    };
     let listening = process.listening.iter().chain(&process.maybe_listening).find(|address| address.port() == port);
     let bound = rule.host.as_ref().and_then(|host| flags.get(host)).and_then(|fact| fact.value.parse::<IpAddr>().ok());
     let address =

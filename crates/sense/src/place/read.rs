@@ -37,6 +37,7 @@ pub(super) fn read_under(root: &Path, path: &Path, cap: usize) -> Result<Content
         failed(error)
     })?;
     regular(&handle, &shown)?;
+    stored(&handle, &shown)?;
     let again = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let file = rustix::fs::open(again, READ, Mode::empty()).map_err(failed)?;
     content(file, &shown, cap)
@@ -79,6 +80,19 @@ fn regular(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
         _ => "no file",
     };
     Err(Blind::new(BlindKind::Denied, format!("{} is {what}; only regular files are read", path.display())))
+}
+
+/// File systems whose files act when they are read: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2.
+const ACTING: [u64; 7] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270];
+
+/// A file that someone else names must be a stored one: reading some of the kernel's files takes what they hold.
+fn stored(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
+    let system = rustix::fs::fstatfs(file).map_err(|error| blind(path, &error.into()))?;
+    if ACTING.contains(&(system.f_type as u64)) {
+        let text = format!("{} is a file of the kernel; only stored files are read", path.display());
+        return Err(Blind::new(BlindKind::Denied, text));
+    }
+    Ok(())
 }
 
 fn blind(path: &Path, error: &io::Error) -> Blind {
