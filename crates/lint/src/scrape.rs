@@ -83,9 +83,15 @@ pub fn freshness_query(series: &[String], instance: &str) -> String {
     format!("max({})", series.iter().map(one).collect::<Vec<_>>().join(" or "))
 }
 
-/// The time in the answer to [`freshness_query`], or none when there is no such series.
-pub fn freshness(body: &[u8]) -> Option<Time> {
-    let root: Value = serde_json::from_slice(body).ok()?;
-    let value = root.pointer("/data/result/0/value/1")?;
-    value.as_str().and_then(|text| text.parse().ok()).map(Time)
+/// The time in the answer to [`freshness_query`], or none when there is no such series. An error when the answer is not
+/// what a query is answered with.
+pub fn freshness(body: &[u8]) -> Result<Option<Time>, &'static str> {
+    let root: Value = serde_json::from_slice(body).map_err(|_| "the query's answer is no JSON")?;
+    let found = root.pointer("/data/result").and_then(Value::as_array).ok_or("the query's answer holds no result")?;
+    let Some(first) = found.first() else { return Ok(None) };
+    let seconds = first.pointer("/value/1").and_then(Value::as_str).and_then(|text| text.parse::<f64>().ok());
+    seconds
+        .filter(|seconds| seconds.is_finite())
+        .map(|seconds| Some(Time(seconds)))
+        .ok_or("the query's answer is no time")
 }

@@ -1,7 +1,8 @@
 //! Monitors by their command lines, and what their answers say.
 #![allow(clippy::unwrap_used)] // tests: a panic is the report
 
-use lint::{Running, active_targets, monitors};
+use lint::{Running, active_targets, freshness, monitors};
+use model::Time;
 
 fn running(line: &str) -> Running {
     let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -33,4 +34,17 @@ fn intervals_are_read_as_they_are_spelled() {
     for unread in ["", r#","scrapeInterval":"""#, r#","scrapeInterval":"soon""#, r#","scrapeInterval":"0s""#] {
         assert_eq!(fresh_for(unread), 180.0, "{unread}: three of the usual minute");
     }
+}
+
+#[test]
+fn an_answer_that_is_no_time_is_not_a_missing_series() {
+    let answered =
+        |result: &str| freshness(format!(r#"{{"status":"success","data":{{"result":{result}}}}}"#).as_bytes());
+    assert_eq!(answered("[]"), Ok(None), "no such series");
+    assert_eq!(answered(r#"[{"metric":{},"value":[1764000000.1,"1764000000"]}]"#), Ok(Some(Time(1_764_000_000.0))));
+    for odd in [r#"[{"value":[1,"NaN"]}]"#, r#"[{"value":[1,"+Inf"]}]"#, r#"[{"value":[1,5]}]"#, "[{}]", "null"] {
+        assert!(answered(odd).is_err(), "{odd}");
+    }
+    assert!(freshness(b"<html>").is_err());
+    assert!(freshness(br#"{"status":"error","error":"x"}"#).is_err());
 }

@@ -70,7 +70,7 @@ impl Reading {
         let inferred = inputs.iter().any(|input| input.state == State::Inferred);
         Reading {
             value: Some(value),
-            source: (!sources.is_empty()).then(|| sources.join(" + ")),
+            source: (!sources.is_empty()).then(|| sources.join(", ")),
             at: oldest,
             inputs: names.iter().map(ToString::to_string).collect(),
             ..Reading::empty(unit, if inferred { State::Inferred } else { State::Derived })

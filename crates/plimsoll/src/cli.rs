@@ -104,7 +104,7 @@ pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) look: LookArgs,
     /// A Prometheus, VictoriaMetrics or vmagent to ask whether it scrapes these servers; may stand several times.
-    /// Without it those on this host are asked. A row of --targets-file may hold its credentials
+    /// Without it and without TARGET those on this host are asked. A row of --targets-file may hold its credentials
     #[arg(long, value_name = "URL")]
     pub(crate) prometheus: Vec<String>,
 }
@@ -114,7 +114,7 @@ pub(crate) struct DemoArgs {
     /// Leave the recorded deployment up after the answers, until interrupted
     #[arg(long)]
     pub(crate) keep: bool,
-    /// The moment of the recording at which it begins, in seconds
+    /// The moment of the recording at which it begins, in seconds; its end, where that is beyond it
     #[arg(long, value_name = "SECONDS")]
     pub(crate) at: Option<f64>,
 }

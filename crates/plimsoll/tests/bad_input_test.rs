@@ -214,6 +214,34 @@ fn a_broken_targets_file_shows_line_and_caret() {
     assert!(output.errors.contains("baerer_file") && output.errors.contains('^'), "{}", output.errors);
 }
 
+#[test]
+fn a_broken_targets_file_shows_no_value() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("targets.toml");
+    for text in [
+        "[[target]]\nurl = \"http://me:canary-4711@h:1\n",
+        "[[target]]\nurl = http://me:canary-4711@h:1\n",
+        "target = \"http://me:canary-4711@h:1\"\n",
+        "[[target]]\nurl = \"http://me:canary-4711@h:x\"\n",
+        "[[target]]\nurl = \"\"\"\nhttp://me:canary-4711@h:1\n",
+        "[[target]]\nurl = \"http://me:canary-4711@h:1\"\nurl = \"http://me:canary-4711@h:1\"\n",
+    ] {
+        std::fs::write(&file, text).expect("a file");
+        let output = plimsoll(PROGRAM, &["status", "--targets-file", file.to_str().expect("a path")]);
+        assert_eq!(output.code, 2, "{text}: {}", output.errors);
+        assert!(!output.errors.contains("canary-4711"), "{text}: {}", output.errors);
+    }
+}
+
+#[test]
+fn a_targets_file_that_is_no_file_is_refused_at_once() {
+    for path in ["/dev/zero", "/dev"] {
+        let output = plimsoll(PROGRAM, &["status", "--targets-file", path]);
+        assert_eq!(output.code, 2);
+        assert!(output.errors.contains("only regular files"), "{}", output.errors);
+    }
+}
+
 fn router(workers: &[&str]) -> Replay {
     let rows: Vec<String> = workers
         .iter()

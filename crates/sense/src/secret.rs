@@ -92,6 +92,20 @@ impl fmt::Display for SecretSource {
     }
 }
 
+/// Most of a file that lists targets, in bytes.
+const TEXT: usize = 1 << 20;
+
+/// The operator's file at `path`, which may hold secrets, as text; at most 1 MiB of a regular file. Errors are what could
+/// not be read and why.
+pub fn read_text(path: &Path) -> Result<String, Blind> {
+    let denied = |why: &str| Blind::new(BlindKind::Denied, format!("{} {why}", path.display()));
+    let content = read_capped(path, TEXT)?;
+    if content.cut {
+        return Err(denied("is longer than 1 MiB"));
+    }
+    String::from_utf8(content.bytes).map_err(|_| denied("is not text"))
+}
+
 /// A note when everybody on the host can read the secret file at `path`.
 pub(crate) fn readable_by_others(path: &Path) -> Option<Note> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode();

@@ -1,6 +1,7 @@
 //! `plimsoll doctor`: what is hidden, why, and what reveals it; and whether anything scrapes these servers.
 
 use anyhow::Result;
+use model::Note;
 
 use super::status::json;
 use crate::cli::DoctorArgs;
@@ -41,13 +42,19 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         (true, true) => 0,
         (true, false) => 1,
     };
+    let mut notes = look.notes;
+    if !asked {
+        let text =
+            "whether anything scrapes these servers was not asked, since targets were given: add --prometheus URL";
+        notes.push(Note::new("monitors-not-asked", text));
+    }
     let report = Report {
         schema: "plimsoll.doctor/1",
         made_by: crate::MADE_BY,
         taken_at: look.snapshot.taken_at,
         servers,
         monitors,
-        notes: look.notes,
+        notes,
         gaps,
         own: look.snapshot.own,
     };

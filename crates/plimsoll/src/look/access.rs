@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use model::Note;
 use sense::http::{Fingerprint, Identity};
 use sense::{Credentials, Secret, SecretSource, Target, TlsOptions};
@@ -50,8 +50,9 @@ impl Keys {
     pub(crate) fn read(access: &Access) -> Result<Keys> {
         let mut rows = Vec::new();
         if let Some(path) = &access.targets_file {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+            let text =
+                sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
+            let file: File = toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?;
             for listed in file.target {
                 let target: Target = listed.url.parse()?;
                 let mut row = listed.row(path)?;
@@ -71,6 +72,8 @@ impl Keys {
             )?,
             tls: tls(access.ca.clone(), access.pin.as_deref(), access.cert.clone(), access.key.clone())?,
         };
+        // On the command line it is a slip, to be told at once; a row's costs its target only.
+        common.credentials.check().map_err(|blind| anyhow!("{blind}"))?;
         Ok(Keys { common, rows })
     }
 
@@ -138,6 +141,27 @@ impl Listed {
             tls: tls(beside(self.ca), self.pin.as_deref(), beside(self.cert), beside(self.key))?,
         })
     }
+}
+
+/// The error with its line, of which only the name is shown: the value may be an address with a password in it.
+fn told(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    // What the message quotes is a value; names stand between backticks.
+    let mut message = String::new();
+    for (at, part) in error.message().trim_end().split('"').enumerate() {
+        message.push_str(if at % 2 == 0 { part } else { "\"…\"" });
+    }
+    let Some(start) = error.span().map(|span| span.start.min(text.len())) else {
+        return format!("in {}: {message}", path.display());
+    };
+    let before = text.get(..start).unwrap_or_default();
+    let number = before.matches('\n').count() + 1;
+    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.lines().nth(number - 1).unwrap_or_default();
+    let is_name = |name: &&str| name.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-[]".contains(&byte));
+    let name = line.split('=').next().filter(is_name).unwrap_or_default();
+    let rest = if name.len() < line.len() { "…" } else { "" };
+    let caret = " ".repeat(column.min(name.len()));
+    format!("in {}, line {number}: {message}\n  {name}{rest}\n  {caret}^", path.display())
 }
 
 fn credentials(

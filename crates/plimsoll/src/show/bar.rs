@@ -6,7 +6,8 @@ use model::{Level, Pool, Signal};
 use super::paint::{self, paint};
 
 /// What the signs mean, for the foot of a screen.
-pub(crate) const LEGEND: &str = "█ used  ▒ evictable  ░ available  ─ headroom, not told apart  ? unknown";
+pub(crate) const LEGEND: [&str; 5] =
+    ["█ used", "▒ evictable", "░ available", "─ headroom, not told apart", "? unknown"];
 
 /// A bar of `width` signs; what is used in the level's colour.
 pub(crate) fn bar(pool: &Pool, level: Level, width: usize) -> String {

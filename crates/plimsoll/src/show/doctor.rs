@@ -1,6 +1,6 @@
 //! Doctor's report: per server how each need stands and what mends it, then the host's monitors.
 
-use model::{Finding, FindingState, Gap};
+use model::{Finding, FindingState, Gap, Role};
 
 use super::number::several;
 use super::paint::{faint, level, paint, strong};
@@ -10,12 +10,16 @@ use crate::report::{Examined, Report};
 
 /// Columns before a line's text.
 const INDENT: usize = 14;
+/// Servers named at a flag in the first lines.
+const MOST_SERVERS: usize = 4;
 
 /// The whole report; `asked`: monitors were looked for.
 pub(crate) fn doctor(report: &Report, asked: bool) -> String {
     let width = columns();
     let mut out = summary(report);
-    for server in &report.servers {
+    let mut servers: Vec<&Examined> = report.servers.iter().collect();
+    servers.sort_by_key(|server| server.gaps.is_empty());
+    for server in servers {
         out += "\n";
         out += &one(server, width);
     }
@@ -34,10 +38,47 @@ fn summary(report: &Report) -> String {
         return "No LLM server or router was found on this host. Give its address: plimsoll doctor http://HOST:PORT\n"
             .to_owned();
     }
-    match report.gaps.len() {
-        0 => format!("{}, {}\n", several(report.servers.len(), "server"), strong("no gaps")),
-        gaps => format!("{}, {}\n", several(report.servers.len(), "server"), strong(&several(gaps, "gap"))),
+    let routers = report.servers.iter().filter(|server| server.role == Role::Router).count();
+    let servers = report.servers.len() - routers;
+    let mut counts = Vec::new();
+    counts.extend((servers > 0).then(|| several(servers, "server")));
+    counts.extend((routers > 0).then(|| several(routers, "router")));
+    counts.push(match report.gaps.len() {
+        0 => strong("no gaps"),
+        gaps => strong(&several(gaps, "gap")),
+    });
+    let mut out = counts.join(", ") + "\n";
+    for (flag, servers) in flags(report) {
+        let more = if servers.len() > MOST_SERVERS {
+            format!(" and {} more", servers.len() - MOST_SERVERS)
+        } else {
+            String::new()
+        };
+        let shown: Vec<&str> = servers.into_iter().take(MOST_SERVERS).collect();
+        let text = format!("{} to {}{more}", strong(flag), shown.join(", "));
+        out += &hang("add ", 4, &text, columns());
     }
+    out
+}
+
+/// Each flag that reveals something, with the servers that need it.
+fn flags(report: &Report) -> Vec<(&str, Vec<&str>)> {
+    let mut flags: Vec<(&str, Vec<&str>)> = Vec::new();
+    for server in &report.servers {
+        let own = server.gaps.iter().filter_map(|gap| gap.fix.flag.as_deref()).filter(|flag| !flag.contains('\n'));
+        for flag in own {
+            let at = flags.iter().position(|(known, _)| *known == flag).unwrap_or_else(|| {
+                flags.push((flag, Vec::new()));
+                flags.len() - 1
+            });
+            if let Some((_, servers)) =
+                flags.get_mut(at).filter(|(_, servers)| servers.last() != Some(&server.url.as_str()))
+            {
+                servers.push(&server.url);
+            }
+        }
+    }
+    flags
 }
 
 fn one(server: &Examined, width: usize) -> String {
@@ -50,9 +91,11 @@ fn one(server: &Examined, width: usize) -> String {
     );
     facts.extend(server.unit.clone());
     facts.extend(server.pid.map(|pid| format!("pid {pid}")));
-    let mut out =
-        format!("{} {}\n", strong(&format!("{} {}", server.role.name(), server.url)), faint(&facts.join(" · ")));
-    if let Some(why) = &server.unreachable {
+    let title = format!("{} {}", server.role.name(), server.url);
+    let about = if facts.is_empty() { String::new() } else { format!(" {}", faint(&facts.join(" · "))) };
+    let mut out = format!("{}{about}\n", strong(&title));
+    // Else a finding says it, with its mend.
+    if let Some(why) = server.unreachable.as_ref().filter(|_| !server.findings.iter().any(|one| one.state.is_gap())) {
         out += &hang(&label("unreached"), INDENT, why, width);
         return out;
     }

@@ -40,26 +40,34 @@ pub(crate) fn status(look: &Look) -> String {
         out += &hang(&faint("note     "), 9, &note.text, width);
     }
     let own = &snapshot.own;
-    out += &faint(&format!(
-        "{LEGEND}\n{}\n{} · {} requests, {} failed · slowest server {}\n",
-        judge::ONE_LOOK,
-        clock_of(snapshot.taken_at),
-        own.requests,
-        own.failed,
-        seconds(own.slowest_target_s)
-    ));
+    let legend: Vec<String> = LEGEND.iter().map(ToString::to_string).collect();
+    out += &faint(&facts("", 0, &legend, width));
+    let mut foot = vec![
+        judge::ONE_LOOK.to_owned(),
+        format!(
+            "{} · {}, {} failed · slowest server {}",
+            clock_of(snapshot.taken_at),
+            several(own.requests as usize, "request"),
+            own.failed,
+            seconds(own.slowest_target_s)
+        ),
+    ];
     if !snapshot.gaps.is_empty() {
-        out += &faint(&format!(
-            "{}: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from\n",
+        foot.push(format!(
+            "{}: `plimsoll doctor` says what reveals each; `plimsoll explain` where each number is from",
             several(snapshot.gaps.len(), "gap")
         ));
+    }
+    for line in foot {
+        out += &faint(&hang("", 0, &line, width));
     }
     out
 }
 
 /// The first line: the fullest pool of all.
 fn answer(look: &Look) -> String {
-    let fullest = look.snapshot.servers.iter().filter_map(|server| {
+    // Of equals the last is taken: backwards, the first, which stands first below as well.
+    let fullest = look.snapshot.servers.iter().rev().filter_map(|server| {
         let best = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some((server, best))
     });
@@ -123,12 +131,12 @@ fn one(server: &Server, width: usize) -> String {
     about.extend(server.model.clone());
     about.extend(server.unit.clone());
     about.extend(server.pid.map(|pid| format!("pid {pid}")));
+    let about = if about.is_empty() { String::new() } else { format!(" {}", faint(&about.join(" · "))) };
     let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
     let mut out = format!(
-        "{word}{}{} {}\n",
+        "{word}{}{}{about}\n",
         " ".repeat(INDENT.saturating_sub(shown)),
         strong(&format!("{role}{}", address(server))),
-        faint(&about.join(" · "))
     );
 
     if server.role == Role::Router {
@@ -188,7 +196,7 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
     let used = get(Signal::KV_USED);
     let off = used.map(precision).unwrap_or_default();
     let capacity = reading(get(Signal::KV_CAPACITY));
-    let head = format!("  {name:<9}{} {}", bar(pool, level, BAR), strong(&format!("{} in use", reading(in_use))));
+    let share = format!("{} in use", reading(in_use));
     let of = if get(Signal::KV_CAPACITY).is_some_and(|capacity| capacity.value.is_some()) {
         let unit = get(Signal::KV_CAPACITY).map_or("tokens", |capacity| capacity.unit.name());
         format!(" of {capacity} {unit}")
@@ -196,7 +204,10 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
         String::new()
     };
     let headroom = headroom(pool).replace(" tokens", "").replace(" states", "");
-    let mut out = format!("{head}{}{headroom}{of}\n", precision(known));
+    let rest = format!("{}{headroom}{of}", precision(known));
+    // A narrow screen takes from the bar, not from the numbers.
+    let room = width.saturating_sub(INDENT + 1 + share.chars().count() + rest.chars().count());
+    let mut out = format!("  {name:<9}{} {}{rest}\n", bar(pool, level, room.clamp(BAR / 4, BAR)), strong(&share));
     let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
     let mut parts: Vec<String> =
         parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();

@@ -43,6 +43,11 @@ impl Credentials {
         }
     }
 
+    /// Whether the secret is there and can be sent.
+    pub fn check(&self) -> Result<(), Blind> {
+        self.load().map(drop)
+    }
+
     pub(super) fn load(&self) -> Result<Loaded, Blind> {
         let (text, spellings) = match self {
             Credentials::None => return Ok(Loaded::default()),

@@ -236,6 +236,11 @@ async fn packed_bodies() {
     let half = gzip(&plain);
     let peer = Peer::sends(packed("gzip", &half[..half.len() / 2]));
     expect(&blind(&peer).await, BlindKind::Cut, "ends in the middle");
+    let two = [gzip(&plain), gzip(&plain)].concat();
+    let answer = get(&Peer::sends(packed("gzip", &two)).target(), patient()).await.unwrap();
+    assert_eq!(answer.body.len(), 2 * plain.len(), "members follow each other, RFC 1952 2.2");
+    let peer = Peer::sends(packed("gzip", &gzip(b"").repeat(1000)));
+    expect(&blind(&peer).await, BlindKind::TooLarge, "more than 64 pieces");
     let peer = Peer::sends(packed("gzip", b"this is no gzip at all"));
     expect(&blind(&peer).await, BlindKind::NotHttp, "says that it is gzip and is not");
     let peer = Peer::sends(packed("br", b"whatever"));

@@ -46,7 +46,10 @@ async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
     text += &doctor::run(&DoctorArgs { look: look.clone(), prometheus: Vec::new() }).await?.text;
     if args.at.is_none() {
         stage.jump(UNIFIED_RETRACTS);
-        write!(text, "\nThree quarters of a minute later the unified server is full:\n\n$ plimsoll status {urls}\n")?;
+        write!(
+            text,
+            "\nThree quarters of a minute further on in the recording the unified server is full:\n\n$ plimsoll status {urls}\n"
+        )?;
         text += &status::run(&look).await?.text;
     }
     if args.keep {

@@ -188,6 +188,9 @@ fn body(observation: &Observation) -> Result<&[u8], String> {
     }
 }
 
+/// Seconds by which a monitor's clock may be ahead of ours.
+const AHEAD_S: f64 = 60.0;
+
 /// Whether the newest sample of a series that tells how full the cache is is fresh: one such series suffices, since used
 /// and in use tell each other; a capacity alone never does.
 fn stored(observation: &Observation, scraped: &ActiveTarget) -> ScrapeGap {
@@ -199,8 +202,15 @@ fn stored(observation: &Observation, scraped: &ActiveTarget) -> ScrapeGap {
         Ok(body) => body,
         Err(why) => return ScrapeGap::Unknown(why),
     };
-    let Some(newest) = freshness(body) else { return ScrapeGap::NoSeries };
+    let newest = match freshness(body) {
+        Ok(Some(newest)) => newest,
+        Ok(None) => return ScrapeGap::NoSeries,
+        Err(why) => return ScrapeGap::Unknown(why.to_owned()),
+    };
     let age = observation.at.since(newest);
+    if age < -AHEAD_S {
+        return ScrapeGap::Unknown(format!("its newest sample is {} s ahead of this host's clock", -age as u64));
+    }
     if age > scraped.fresh_for() { ScrapeGap::Stale(age as u64) } else { ScrapeGap::None }
 }
 
