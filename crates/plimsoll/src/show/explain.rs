@@ -1,6 +1,6 @@
 //! Explanations: for each number who said it, which set was taken and why, and what became of every source.
 
-use model::{Reading, Signal, State};
+use model::{Rank, Reading, Signal, State, Unit};
 
 use super::number::seconds;
 use super::paint::{faint, strong};
@@ -17,7 +17,10 @@ pub(crate) fn explain(look: &Look) -> String {
             .to_owned();
     }
     for (server, one) in look.snapshot.servers.iter().zip(&look.looked) {
-        out += &strong(&format!("{} {}\n", server.role.name(), server.url));
+        let mut writer = Writer { own: &server.url, width, remarks: Vec::new() };
+        let fullest = server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).reduce(f64::max);
+        let answer = fullest.map_or(String::new(), |in_use| format!(": {} in use", percent(in_use)));
+        out += &strong(&format!("{} {}{answer}\n", server.role.name(), server.url));
         out += &sources(one);
         for rank in &server.ranks {
             for pool in &rank.pools {
@@ -29,12 +32,19 @@ pub(crate) fn explain(look: &Look) -> String {
                 {
                     out += &contenders(choice, width);
                 }
-                out += &readings(pool.readings.iter(), width);
+                out += &writer.readings(pool.readings.iter());
             }
-            out += "  rank\n";
-            out += &readings(rank.readings.iter(), width);
+            if !rank.readings.is_empty() {
+                out += "  rank\n";
+                out += &writer.readings(rank.readings.iter());
+            }
         }
-        out += &facts(one);
+        if !one.account.facts.is_empty() {
+            out += &facts(one);
+        }
+        for (index, remark) in writer.remarks.iter().enumerate() {
+            out += &hang(&format!("  ({}) ", index + 1), 6, remark, width);
+        }
         for note in &server.notes {
             out += &hang("  note ", 7, &note.text, width);
         }
@@ -92,38 +102,73 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
     out
 }
 
-fn readings<'a>(readings: impl Iterator<Item = (&'a Signal, &'a Reading)>, width: usize) -> String {
-    let mut out = String::new();
-    for (signal, reading) in readings {
-        out += &hang(&format!("    {:<16}", signal.row().title), 20, &words(*signal, reading), width);
-    }
-    out
+/// Writes the readings of one server.
+struct Writer<'a> {
+    /// The server's address, which need not stand at each of its sources.
+    own: &'a str,
+    width: usize,
+    /// What is said of several numbers, once.
+    remarks: Vec<String>,
 }
 
-fn words(signal: Signal, reading: &Reading) -> String {
-    let state = match reading.state {
-        State::Reported => "reported",
-        State::Derived => "derived",
-        State::Inferred => "inferred",
-        State::Impossible => "impossible",
-        State::NotReported => "not reported",
-        State::Stale => "stale",
-        State::Unreachable => "unreachable",
-    };
-    let mut parts = vec![match reading.value {
-        Some(value) => format!("{} {}, {state}", value_words(signal, value), reading.unit.name()),
-        None => state.to_owned(),
-    }];
-    if let Some(off) = reading.precision.filter(|off| *off > 0.0) {
-        parts.push(format!("±{}", value_words(signal, off)));
+impl Writer<'_> {
+    fn readings<'a>(&mut self, readings: impl Iterator<Item = (&'a Signal, &'a Reading)>) -> String {
+        // What is missing for one reason is one line.
+        let mut lines: Vec<(Vec<&str>, String)> = Vec::new();
+        for (signal, reading) in readings {
+            let words = self.words(*signal, reading);
+            match lines.iter_mut().find(|(_, known)| reading.value.is_none() && *known == words) {
+                Some((names, _)) => names.push(signal.row().title),
+                None => lines.push((vec![signal.row().title], words)),
+            }
+        }
+        let line = |(names, words): (Vec<&str>, String)| match names.as_slice() {
+            [name] => hang(&format!("    {name:<16}"), 20, &words, self.width),
+            names => hang("    ", 20, &format!("{}: {words}", names.join(", ")), self.width),
+        };
+        lines.into_iter().map(line).collect()
     }
-    if !reading.inputs.is_empty() {
-        parts.push(format!("from {}", reading.inputs.join(", ")));
+
+    fn words(&mut self, signal: Signal, reading: &Reading) -> String {
+        let state = match reading.state {
+            State::Reported => "reported",
+            State::Derived => "derived",
+            State::Inferred => "inferred",
+            State::Impossible => "impossible",
+            State::NotReported => "not reported",
+            State::Stale => "stale",
+            State::Unreachable => "unreachable",
+        };
+        let mut parts = vec![match (reading.value, reading.unit) {
+            (Some(value), Unit::Ratio) => format!("{}, {state}", value_words(signal, value)),
+            (Some(value), unit) => {
+                format!("{} {}, {state}", value_words(signal, value), unit.name().replace("_per_", "/"))
+            }
+            (None, _) => state.to_owned(),
+        }];
+        if let Some(off) = reading.precision.filter(|off| *off > 0.0) {
+            parts.push(format!("±{}", value_words(signal, off)));
+        }
+        if !reading.inputs.is_empty() {
+            parts.push(format!("from {}", reading.inputs.join(", ")));
+        }
+        parts.extend(reading.source.as_ref().map(|source| format!("by {}", source.replace(self.own, ""))));
+        parts.extend(reading.age_s.map(|age| format!("{} old", seconds(age))));
+        parts.extend(reading.reason.as_ref().map(|reason| match reading.value {
+            Some(_) => format!("({})", self.remark(reason)),
+            None => reason.clone(),
+        }));
+        parts.join("; ")
     }
-    parts.extend(reading.source.as_ref().map(|source| format!("by {source}")));
-    parts.extend(reading.age_s.map(|age| format!("{} old", seconds(age))));
-    parts.extend(reading.reason.clone());
-    parts.join("; ")
+
+    /// The number under which the remark stands below.
+    fn remark(&mut self, text: &str) -> usize {
+        let at = self.remarks.iter().position(|known| known == text);
+        at.unwrap_or_else(|| {
+            self.remarks.push(text.to_owned());
+            self.remarks.len() - 1
+        }) + 1
+    }
 }
 
 fn value_words(signal: Signal, value: f64) -> String {
