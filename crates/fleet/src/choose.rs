@@ -52,7 +52,7 @@ pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, now: Time) 
         })
         .collect();
     contenders.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
-    prefer_idle(&mut contenders);
+    prefer_who_looks(&mut contenders);
     let stale = contenders[0].age_s > FRESH_S;
     let best = contenders[0].clone();
     for other in &mut contenders[1..] {
@@ -61,18 +61,21 @@ pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, now: Time) 
     Some(Choice { rank, pool, tier, stale, contenders })
 }
 
-/// Gauges that are written at batches stand still when there are none: for up to half a minute after a load they show it.
-/// A source that looks at the pool itself, and sees nothing running, nothing waiting and less in use, knows better.
-fn prefer_idle(contenders: &mut [Contender]) {
+/// Gauges that are written at batches stand still when there are none: for up to half a minute after a load they show it,
+/// and until the first batch, or in a stall, they show nothing. A source that looks at the pool itself knows better, when it
+/// sees nothing running, nothing waiting and less in use; or work and tokens in use, where the gauge has none at all.
+fn prefer_who_looks(contenders: &mut [Contender]) {
     let used = |contender: &Contender| contender.set.readings.get(&Signal::KV_USED).and_then(|used| used.value);
     let Some(first) = contenders.first().filter(|first| !first.set.live && first.age_s <= FRESH_S) else { return };
     let Some(gauge) = used(first) else { return };
     let knows_better = |contender: &Contender| {
+        let slack = crosscheck::idle_slack(&contender.set);
+        let idle = contender.set.idle;
+        let differs = |used: f64| if idle { gauge - used > slack } else { gauge <= 0.0 && used > slack };
         contender.set.live
-            && contender.set.idle
             && contender.age_s <= FRESH_S
             && contender.precision.is_some()
-            && used(contender).is_some_and(|used| gauge - used > crosscheck::idle_slack(&contender.set))
+            && used(contender).is_some_and(differs)
     };
     if let Some(index) = contenders.iter().position(knows_better) {
         contenders[..=index].rotate_right(1);
@@ -114,14 +117,17 @@ fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>) -> 
     if let Some(fault) = sound::fault(&other.set.readings, capacity) {
         return fault;
     }
-    if best.set.idle && best.set.live && !other.set.live && other.set.trust < best.set.trust {
+    if best.precision.is_some() && other.precision.is_none() {
+        return "does not say how much is used".to_owned();
+    }
+    if best.set.live && !other.set.live && other.set.trust < best.set.trust && other.age_s <= FRESH_S {
+        let state = if best.set.idle { "idle" } else { "at work" };
         return format!(
-            "the server is idle by {}, and these gauges stand as the last batch left them",
+            "the server is {state} by {}, and these gauges stand as the last batch left them",
             best.set.source
         );
     }
     match (best.precision, other.precision) {
-        (Some(_), None) => "does not say how much is used".to_owned(),
         _ if other.age_s > FRESH_S => format!("{:.0} s old", other.age_s),
         (Some(best), Some(other)) if other > best => format!("right within ±{other:.0} tokens only"),
         _ => format!("as good, but {} is trusted first", best.set.source),

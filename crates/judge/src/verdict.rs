@@ -25,6 +25,8 @@ impl Limit {
 
 /// Below this a queue is not for want of cache, whatever else it is for.
 const HALF: f64 = 0.5;
+/// The need, in every engine's table, that every data-parallel rank is visible.
+const RANKS: &str = "ranks";
 /// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 
@@ -41,8 +43,18 @@ pub fn verdict(server: &Server) -> Verdict {
     let waits = waiting > 0.0;
     let limits = [(Level::Strained, &STRAINED), (Level::Tight, &TIGHT)];
     let reached = limits.into_iter().find_map(|(level, limit)| Some((level, limit.reached(in_use, waits)?)));
-    let (level, rule) = reached.unwrap_or((Level::Calm, String::new()));
+    // Calm is said of a server only when all of its ranks are known.
+    let unknown = server.ranks.iter().filter(|rank| rank.binding().is_none()).count();
+    let unseen = server.gaps.iter().any(|gap| gap.id == RANKS);
+    let best = if unknown > 0 || unseen { Level::Unknown } else { Level::Calm };
+    let (level, rule) = reached.unwrap_or((best, String::new()));
     let mut reason = format!("{} in use{}", percent(in_use), place(server, rank, pool));
+    if unseen {
+        reason = format!("not every data-parallel rank is seen; {reason}");
+    }
+    if unknown > 0 {
+        reason = format!("{unknown} of {} ranks do not say how full they are; {reason}", server.ranks.len());
+    }
     if !rule.is_empty() {
         reason += &format!(" ({} {rule})", level.name());
     }
@@ -94,7 +106,8 @@ fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
     }
     if server.ranks.len() > 1 {
         let dp = rank.rank.dp.map_or_else(|| "–".to_owned(), |dp| dp.to_string());
-        text += &format!(" on rank dp {dp}, the fullest of {}", server.ranks.len());
+        let known = server.ranks.iter().filter(|rank| rank.binding().is_some()).count();
+        text += &format!(" on rank dp {dp}, the fullest of {known}");
     }
     text
 }

@@ -221,6 +221,10 @@ fn a_broken_targets_file_shows_no_value() {
     for text in [
         "[[target]]\nurl = \"http://me:canary-4711@h:1\n",
         "[[target]]\nurl = http://me:canary-4711@h:1\n",
+        "canary-4711",
+        "canary-4711==",
+        "target = 'http://me:pa\"canary-4711@h'\n",
+        "[[target]]\nurl = \"\"\"\nx\ncanary-4711",
         "target = \"http://me:canary-4711@h:1\"\n",
         "[[target]]\nurl = \"http://me:canary-4711@h:x\"\n",
         "[[target]]\nurl = \"\"\"\nhttp://me:canary-4711@h:1\n",

@@ -224,6 +224,39 @@ fn a_rank_that_is_no_rank_is_not_rank_zero() {
 }
 
 #[test]
+fn calm_is_said_only_when_all_ranks_are_known() {
+    let one = |dp: u32, used: u32, of: u32| json!({ "dp_rank": dp, "num_used_tokens": used, "max_total_num_tokens": of, "token_usage": f64::from(used) / 2048.0 });
+    let told = |more: Value, loads: Vec<Value>| {
+        let server = Replay::start()
+            .with("/server_info", info("0.5.23", more))
+            .with("/v1/loads", Answer::json(json!({ "version": "0.5.23", "loads": loads }).to_string()));
+        look("status", &server)["servers"][0]["verdict"].clone()
+    };
+    let both = json!({ "dp_size": 2 });
+    assert_eq!(told(both.clone(), vec![one(0, 800, 2048), one(1, 700, 2048)])["level"], "calm");
+    // A rank that publishes nothing yet, or is not in the list at all, may be full.
+    let void = told(both.clone(), vec![one(0, 800, 2048), one(1, 0, 0)]);
+    assert_eq!(void["level"], "unknown");
+    assert!(void["reason"].to_string().contains("1 of 2 ranks do not say how full they are"), "{void}");
+    let missing = told(both.clone(), vec![one(0, 800, 2048)]);
+    assert_eq!(missing["level"], "unknown", "{missing}");
+    // What is bad stays bad.
+    assert_eq!(told(both, vec![one(0, 2040, 2048), one(1, 0, 0)])["level"], "strained");
+}
+
+#[test]
+fn gauges_that_show_nothing_yet_are_not_read_while_work_is_seen() {
+    // The gauges stand at the last batch, 0; the scheduler's own snapshot of this moment counts 99,600 tokens at work.
+    let server = Replay::start()
+        .with("/server_info", info("0.5.23", json!({ "enable_metrics": true })))
+        .with("/metrics", page(&[("kv_used_tokens", "", 0.0), ("max_total_num_tokens", "", 100_000.0)]))
+        .with("/v1/loads", loads("0.5.23", 99_600, 0.996, 40));
+    let value = look("status", &server);
+    assert_eq!(pools(&value)[0]["used"]["value"], 99_600.0, "{value}");
+    assert_eq!(value["servers"][0]["verdict"]["level"], "strained");
+}
+
+#[test]
 fn a_pool_that_is_full_to_a_page_over_is_full_and_not_unknown() {
     let server = Replay::start()
         .with("/server_info", info("0.5.23", json!({})))

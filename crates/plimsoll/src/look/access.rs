@@ -14,6 +14,8 @@ use crate::cli::Access;
 pub(crate) struct Keys {
     common: Row,
     rows: Vec<(Target, Row)>,
+    /// What is asked of servers, anyway.
+    pages: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -22,6 +24,10 @@ struct File {
     #[serde(default)]
     target: Vec<Listed>,
 }
+
+/// The fields of a row, and the row itself, as they may be shown.
+const FIELDS: [&str; 11] =
+    ["target", "url", "bearer_file", "bearer_env", "user", "password_file", "password_env", "ca", "pin", "cert", "key"];
 
 /// One `[[target]]`; the fields are those of the command line.
 #[derive(Debug, Deserialize)]
@@ -47,14 +53,14 @@ struct Row {
 
 impl Keys {
     /// Reads the options and the file that they name.
-    pub(crate) fn read(access: &Access) -> Result<Keys> {
+    pub(crate) fn read(access: &Access, pages: Vec<String>) -> Result<Keys> {
         let mut rows = Vec::new();
         if let Some(path) = &access.targets_file {
             let text =
                 sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
             let file: File = toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?;
             for listed in file.target {
-                let target: Target = listed.url.parse()?;
+                let target = server(&listed.url, &pages)?;
                 let mut row = listed.row(path)?;
                 if row.credentials == Credentials::None {
                     row.credentials = target.credentials.clone();
@@ -74,7 +80,7 @@ impl Keys {
         };
         // On the command line it is a slip, to be told at once; a row's costs its target only.
         common.credentials.check().map_err(|blind| anyhow!("{blind}"))?;
-        Ok(Keys { common, rows })
+        Ok(Keys { common, rows, pages })
     }
 
     /// The targets to ask: those given, else those of the file that are no monitors. One place may be among them under
@@ -86,7 +92,7 @@ impl Keys {
             targets.extend(servers.map(|(target, row)| row.applied(target.clone())));
         }
         for text in given {
-            let target: Target = text.parse()?;
+            let target = server(text, &self.pages)?;
             targets.push(match self.listed(&target) {
                 Some(opened) => opened,
                 None => self.common.applied(target),
@@ -113,6 +119,15 @@ impl Keys {
         notes.extend(self.common.tls.notes());
         notes
     }
+}
+
+/// The server at `url`. Of a scrape address that was pasted whole the page is taken off.
+fn server(url: &str, pages: &[String]) -> Result<Target> {
+    let mut target: Target = url.parse()?;
+    if let Some(page) = pages.iter().find(|page| target.base.prefix.ends_with(page.as_str())) {
+        target.base.prefix.truncate(target.base.prefix.len() - page.len());
+    }
+    Ok(target)
 }
 
 impl Row {
@@ -143,25 +158,28 @@ impl Listed {
     }
 }
 
-/// The error with its line, of which only the name is shown: the value may be an address with a password in it.
+/// The error with its place. Of the line nothing is shown but a field's name: the rest may be a secret, and so may be what
+/// the message quotes; but what an unknown field is called, before its `=`, and which there are, is told.
 fn told(path: &Path, text: &str, error: &toml::de::Error) -> String {
-    // What the message quotes is a value; names stand between backticks.
-    let mut message = String::new();
-    for (at, part) in error.message().trim_end().split('"').enumerate() {
-        message.push_str(if at % 2 == 0 { part } else { "\"…\"" });
-    }
-    let Some(start) = error.span().map(|span| span.start.min(text.len())) else {
-        return format!("in {}: {message}", path.display());
-    };
+    let path = path.display();
+    let Some(start) = error.span().map(|span| span.start) else { return format!("in {path}: not what is expected") };
     let before = text.get(..start).unwrap_or_default();
     let number = before.matches('\n').count() + 1;
-    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
     let line = text.lines().nth(number - 1).unwrap_or_default();
-    let is_name = |name: &&str| name.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-[]".contains(&byte));
-    let name = line.split('=').next().filter(is_name).unwrap_or_default();
-    let rest = if name.len() < line.len() { "…" } else { "" };
+    let message = error.message().trim_end();
+    let unknown = message.starts_with("unknown field `");
+    let name = match line.split_once('=') {
+        Some((name, _)) if unknown || FIELDS.contains(&name.trim()) => name.trim_end(),
+        _ => "",
+    };
+    let message = if unknown && !name.is_empty() {
+        format!("there is no such field; the fields are {}", FIELDS.join(", "))
+    } else {
+        "not what is expected here".to_owned()
+    };
+    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
     let caret = " ".repeat(column.min(name.len()));
-    format!("in {}, line {number}: {message}\n  {name}{rest}\n  {caret}^", path.display())
+    format!("in {path}, line {number}: {message}\n  {name}…\n  {caret}^")
 }
 
 fn credentials(

@@ -179,6 +179,7 @@ async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Fac
     let Some(file) = flags.get("config_file").map(|fact| fact.value.clone()) else { return };
     let read = sense::process::file_of(&eye.place, process.pid, Path::new(&file), CONFIG_CAP).await;
     let outcome = match &read {
+        Ok(content) if content.cut => Err(format!("it is longer than {} MiB", CONFIG_CAP >> 20)),
         Ok(content) => settings(&content.text()),
         Err(blind) => Err(blind.text.clone()),
     };

@@ -27,13 +27,13 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
         };
         let joined = fleet::join(&subject, now);
         let mut server = joined.server;
-        server.verdict = judge::verdict(&server);
         if let Some(table) = server.engine.as_deref().and_then(|name| eye.tables.get(name)) {
             one.findings = engines::examine(table, &one.account, &server, &one.candidate.place);
         } else if let Some(why) = server.unreachable.clone() {
             one.findings = vec![engines::unreached(&server, &why)];
         }
         server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
+        server.verdict = judge::verdict(&server);
         name_workers(&mut server, &one.account);
         one.choices = joined.choices;
         pairs.push((server, one));

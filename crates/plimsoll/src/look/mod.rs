@@ -81,20 +81,13 @@ pub(crate) async fn look_with(args: &LookArgs, monitors: &[String]) -> Result<Lo
 
 async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: &[String]) -> Result<Look> {
     let started = sense::clock::now();
-    let keys = access::Keys::read(&args.access).map_err(crate::wrong_usage)?;
+    let keys = access::Keys::read(&args.access, eye.tables.allowed()).map_err(crate::wrong_usage)?;
     let monitors: Vec<Target> = monitors
         .iter()
         .map(|url| url.parse())
         .collect::<Result<_, _>>()
         .map_err(|error: sense::http::TargetError| crate::wrong_usage(error))?;
-    let mut explicit = keys.targets(&args.targets, &monitors).map_err(crate::wrong_usage)?;
-    for target in &mut explicit {
-        // A scrape address that was pasted whole: its page is asked for anyway.
-        let page = eye.tables.allowed().into_iter().find(|path| target.base.prefix.ends_with(path.as_str()));
-        if let Some(page) = page {
-            target.base.prefix.truncate(target.base.prefix.len() - page.len());
-        }
-    }
+    let explicit = keys.targets(&args.targets, &monitors).map_err(crate::wrong_usage)?;
     let monitors = monitors.into_iter().map(|target| keys.listed(&target).unwrap_or(target)).collect();
     eye.atlas.learn_ours(&eye.place).await;
     let searched = explicit.is_empty();

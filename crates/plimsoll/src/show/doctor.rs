@@ -94,11 +94,6 @@ fn one(server: &Examined, width: usize) -> String {
     let title = format!("{} {}", server.role.name(), server.url);
     let about = if facts.is_empty() { String::new() } else { format!(" {}", faint(&facts.join(" · "))) };
     let mut out = format!("{}{about}\n", strong(&title));
-    // Else a finding says it, with its mend.
-    if let Some(why) = server.unreachable.as_ref().filter(|_| !server.findings.iter().any(|one| one.state.is_gap())) {
-        out += &hang(&label("unreached"), INDENT, why, width);
-        return out;
-    }
     // What is missing first, then what is optional, then what is there.
     let order = |finding: &&Finding| (!finding.state.is_gap() || finding.optional, !finding.state.is_gap());
     let mut findings: Vec<&Finding> = server.findings.iter().collect();

@@ -152,13 +152,20 @@ impl Writer<'_> {
         if !reading.inputs.is_empty() {
             parts.push(format!("from {}", reading.inputs.join(", ")));
         }
-        parts.extend(reading.source.as_ref().map(|source| format!("by {}", source.replace(self.own, ""))));
+        parts.extend(reading.source.as_ref().map(|source| format!("by {}", self.paths(source))));
         parts.extend(reading.age_s.map(|age| format!("{} old", seconds(age))));
         parts.extend(reading.reason.as_ref().map(|reason| match reading.value {
             Some(_) => format!("({})", self.remark(reason)),
             None => reason.clone(),
         }));
         parts.join("; ")
+    }
+
+    /// The source without the server's own address: what follows it is a path.
+    fn paths(&self, source: &str) -> String {
+        let short = |one: &str| one.strip_prefix(self.own).filter(|rest| rest.starts_with('/')).map(str::to_owned);
+        let one = |one: &str| short(one).unwrap_or_else(|| one.to_owned());
+        source.split(", ").map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// The number under which the remark stands below.

@@ -207,7 +207,7 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
     let rest = format!("{}{headroom}{of}", precision(known));
     // A narrow screen takes from the bar, not from the numbers.
     let room = width.saturating_sub(INDENT + 1 + share.chars().count() + rest.chars().count());
-    let mut out = format!("  {name:<9}{} {}{rest}\n", bar(pool, level, room.clamp(BAR / 4, BAR)), strong(&share));
+    let mut out = format!("  {name:<8} {} {}{rest}\n", bar(pool, level, room.clamp(BAR / 4, BAR)), strong(&share));
     let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
     let mut parts: Vec<String> =
         parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();

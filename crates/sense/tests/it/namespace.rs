@@ -45,7 +45,9 @@ async fn found_and_reached() {
     let addresses = addresses_of(&here(), process.pid).await.unwrap();
     assert!(addresses.contains(&[10, 99, 88, 77].into()), "{addresses:?}");
     let mut target: Target = format!("127.0.0.1:{port}").parse().unwrap();
-    assert_eq!(get(&target, patient()).await.unwrap_err().kind, BlindKind::Refused, "not ours");
+    // Out here nothing listens on that port, unless another test's server happens to.
+    let ours = get(&target, patient()).await;
+    assert!(!ours.is_ok_and(|answer| answer.body == b"inside"), "the port out here is not the server's");
     target.namespace = Some(NetNs(process.pid));
     let client = client(patient());
     for _ in 0..2 {
