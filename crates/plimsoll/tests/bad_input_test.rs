@@ -179,7 +179,7 @@ fn a_door_that_wants_credentials_is_said_and_opened() {
 #[test]
 fn credentials_are_not_sent_to_workers_that_a_router_names() {
     let worker = with_page(GOOD);
-    let router = router(&[&worker.url()]);
+    let router = Replay::router(&[&worker.url()]);
     let home = tempfile::tempdir().expect("a folder");
     let file = home.path().join("token");
     std::fs::write(&file, "canary-4711").expect("a file");
@@ -246,21 +246,10 @@ fn a_targets_file_that_is_no_file_is_refused_at_once() {
     }
 }
 
-fn router(workers: &[&str]) -> Replay {
-    let rows: Vec<String> = workers
-        .iter()
-        .map(|url| {
-            format!(r#"{{"url":"{url}","worker_type":"decode","is_healthy":true,"labels":{{"version":"0.5.23"}}}}"#)
-        })
-        .collect();
-    Replay::start()
-        .with("/workers", Answer::json(format!(r#"{{"workers":[{}],"total":{}}}"#, rows.join(","), rows.len())))
-}
-
 #[test]
 fn a_router_leads_to_its_workers() {
     let worker = with_page(GOOD);
-    let router = router(&[&worker.url()]);
+    let router = Replay::router(&[&worker.url()]);
     let (code, value) = look(&[&router.url()]);
     assert_eq!(code, 0);
     let urls: Vec<&Value> = value["servers"].as_array().expect("servers").iter().map(|server| &server["url"]).collect();
@@ -272,7 +261,7 @@ fn a_router_leads_to_its_workers() {
 #[test]
 fn a_router_whose_workers_are_gone_still_answers() {
     let gone = "http://127.0.0.1:1";
-    let router = router(&[gone]);
+    let router = Replay::router(&[gone]);
     let (code, value) = look(&[&router.url()]);
     assert_eq!(code, 1);
     let worker = &value["servers"][0];
@@ -284,7 +273,7 @@ fn a_router_whose_workers_are_gone_still_answers() {
 
 #[test]
 fn routers_in_a_loop_are_asked_once() {
-    let (one, two) = (router(&[]), router(&[]));
+    let (one, two) = (Replay::router::<&str>(&[]), Replay::router::<&str>(&[]));
     let list = |url: &str| {
         Answer::json(format!(
             r#"{{"workers":[{{"url":"{url}","worker_type":"regular","is_healthy":true,"labels":{{}}}}]}}"#
@@ -296,7 +285,7 @@ fn routers_in_a_loop_are_asked_once() {
     assert_eq!(output.json()["servers"].as_array().expect("servers").len(), 2);
     assert_eq!(one.asked().iter().filter(|path| *path == "/workers").count(), 1);
     // A router that names itself is one server.
-    let own = router(&[]);
+    let own = Replay::router::<&str>(&[]);
     own.set("/workers", list(&own.url()));
     assert_eq!(
         plimsoll(PROGRAM, &["status", "--json", &own.url()]).json()["servers"].as_array().expect("servers").len(),

@@ -36,17 +36,6 @@ fn worker_on(address: &str) -> Replay {
     Replay::start_on(address).with("/metrics", page())
 }
 
-fn router(workers: &[String]) -> Replay {
-    let rows: Vec<String> = workers
-        .iter()
-        .map(|url| {
-            format!(r#"{{"url":"{url}","worker_type":"decode","is_healthy":true,"labels":{{"version":"0.5.23"}}}}"#)
-        })
-        .collect();
-    Replay::start()
-        .with("/workers", Answer::json(format!(r#"{{"workers":[{}],"total":{}}}"#, rows.join(","), rows.len())))
-}
-
 /// An address of this host that is not loopback; none on a host without a network.
 fn own_address() -> Option<String> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
@@ -84,7 +73,7 @@ fn routers_call_local_workers_by_the_hosts_address_or_name() {
     let Some(own) = own_address() else { return };
     let worker = worker_on("0.0.0.0");
     for host in [own.as_str(), "localhost", "127.0.0.1", "0.0.0.0"] {
-        let router = router(&[format!("http://{host}:{}", worker.port())]);
+        let router = Replay::router(&[format!("http://{host}:{}", worker.port())]);
         let value = status(&[&worker.url(), &router.url()]);
         assert_eq!(servers(&value).len(), 2, "{host}: {value:#}");
         // What the router says of it is known to be of this very server.
@@ -118,7 +107,7 @@ fn a_credential_goes_to_its_own_address_only() {
     let home = tempfile::tempdir().expect("a folder");
     token(home.path());
     let worker = worker_on("127.0.0.1");
-    let router = router(&[worker.url()]);
+    let router = Replay::router(&[worker.url()]);
     let file = home.path().join("targets.toml");
     let look = |url: &str| {
         let text =
@@ -141,7 +130,7 @@ fn a_workers_secret_in_clear_is_a_note() {
     token(home.path());
     let worker = worker_on("0.0.0.0");
     let url = format!("http://{own}:{}", worker.port());
-    let router = router(std::slice::from_ref(&url));
+    let router = Replay::router(std::slice::from_ref(&url));
     let file = home.path().join("targets.toml");
     std::fs::write(&file, format!("[[target]]\nurl = {url:?}\nbearer_file = \"token\"\n")).expect("a file");
     let value = status(&["--targets-file", file.to_str().expect("a path"), &router.url()]);
@@ -158,7 +147,7 @@ fn a_workers_address_is_shown_without_its_secrets() {
         format!("grpc://admin:{SECRET}@127.0.0.1:1?token={SECRET}"),
         format!("admin:{SECRET}@[oh"),
     ];
-    let router = router(&dirty);
+    let router = Replay::router(&dirty);
     for command in [&["status"][..], &["status", "--json"], &["explain"], &["doctor"], &["doctor", "--json"]] {
         let Output { text, errors, .. } = plimsoll(PROGRAM, &[command, &[&router.url()]].concat());
         assert!(!text.contains(SECRET) && !errors.contains(SECRET), "{command:?}: {text}{errors}");
@@ -173,7 +162,7 @@ fn a_workers_address_is_shown_without_its_secrets() {
 #[test]
 fn a_router_chooses_no_paths() {
     let worker = Replay::start().with("/metrics", page());
-    let router = router(&[format!("{}/admin/shutdown", worker.url())]);
+    let router = Replay::router(&[format!("{}/admin/shutdown", worker.url())]);
     let value = status(&[&router.url()]);
     assert!(worker.asked().iter().all(|path| !path.contains("admin")), "{:?}", worker.asked());
     assert!(value.to_string().contains("path-dropped"), "{value:#}");
@@ -188,7 +177,7 @@ fn a_router_chooses_no_paths() {
 #[test]
 fn addresses_that_are_no_servers_are_refused() {
     let refused = ["169.254.169.254:80", "[fe80::1]:80", "224.0.0.1:80", "[ff02::1]:80", "[::ffff:169.254.169.254]:80"];
-    let router = router(&refused.map(|address| format!("http://{address}")));
+    let router = Replay::router(&refused.map(|address| format!("http://{address}")));
     let value = status(&[&router.url()]);
     assert_eq!(servers(&value).len(), 1, "{value:#}");
     let notes = value["servers"][0]["notes"].as_array().expect("notes");
@@ -200,7 +189,7 @@ fn addresses_that_are_no_servers_are_refused() {
 fn two_thousand_black_holes_end_in_time() {
     let holes: Vec<TcpListener> = std::iter::from_fn(|| TcpListener::bind("127.0.0.1:0").ok()).take(2000).collect();
     let urls: Vec<String> = holes.iter().map(|hole| format!("http://{}", hole.local_addr().expect("bound"))).collect();
-    let router = router(&urls);
+    let router = Replay::router(&urls);
     let begun = Instant::now();
     let value = status(&[&router.url()]);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());

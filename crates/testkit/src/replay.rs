@@ -61,7 +61,21 @@ impl Replay {
         Replay::start_on("127.0.0.1")
     }
 
-    /// The same on another address of this host.
+    /// A router that lists these workers' addresses as decode workers, all healthy.
+    ///
+    /// # Panics
+    /// When no port can be had.
+    pub fn router<S: AsRef<str>>(workers: &[S]) -> Replay {
+        let row = |url: &S| {
+            let url = url.as_ref();
+            format!(r#"{{"url":"{url}","worker_type":"decode","is_healthy":true,"labels":{{"version":"0.5.23"}}}}"#)
+        };
+        let rows: Vec<String> = workers.iter().map(row).collect();
+        let list = format!(r#"{{"workers":[{}],"total":{}}}"#, rows.join(","), rows.len());
+        Replay::start().with("/workers", Answer::json(list))
+    }
+
+    /// As [`Replay::start`], on another address of this host.
     ///
     /// # Panics
     /// When no port can be had.
