@@ -73,3 +73,12 @@ async fn links_stay_under_their_root() {
         assert_eq!(read(path).await.unwrap_err().kind, BlindKind::Gone, "{path}");
     }
 }
+
+#[tokio::test]
+async fn files_of_the_kernel_are_not_read_for_others() {
+    // Reading some of them takes what they hold, such as a trace's lines.
+    let blind =
+        place(Path::new("/")).read_under(Path::new("/"), Path::new("/proc/self/status"), 100).await.unwrap_err();
+    assert_eq!(blind.kind, BlindKind::Denied);
+    assert!(blind.text.contains("is a file of the kernel"), "{blind}");
+}
