@@ -32,6 +32,21 @@ INSIDE = "PLIMSOLL_LAB_INSIDE"  # set once we are in the namespace
 READY_LINE = "The server is fired up and ready to roll!"
 PR_SET_PDEATHSIG = 1
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
+ENGINES_ENVIRONMENT = {  # no GPU, no hub, KV over TCP
+    "HF_HUB_OFFLINE": "1",
+    "MC_FORCE_TCP": "1",
+    # KV in a fragmented pool goes over in pieces of a token; when they do not fit this queue, mooncake
+    # fails the transfer and SGLang takes the other server for dead, for up to 30 s (65535 is the most it accepts)
+    "MC_TCP_MAX_PENDING_ADMISSIONS_PER_PEER": "65535",
+    "MC_TCP_MAX_QUEUED_TRANSFERS_PER_PEER": "65535",
+    "MOONCAKE_PROTOCOL": "tcp",
+    "OMP_NUM_THREADS": "1",
+    "PYTHONUNBUFFERED": "1",
+    "SGLANG_HOST_IP": "127.0.0.1",
+    "SGLANG_USE_CPU_ENGINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_OFFLINE": "1",
+}
 
 
 class Stop(Exception):
@@ -43,12 +58,9 @@ def default_lab():
     return pathlib.Path(os.environ.get("PLIMSOLL_LAB") or os.path.join(cache, "plimsoll", "lab"))
 
 
-def parse_arguments():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_shared_arguments(p):
+    """What units.py takes as well."""
     p.add_argument("--lab", type=pathlib.Path, default=default_lab(), help="where install.sh put things")
-    p.add_argument("--logs", type=pathlib.Path, help="folder for logs and KV events (default: a new one)")
-    p.add_argument("--servers", default="prefill,decode,router", help="comma-separated; also: unified")
-    p.add_argument("--unified", action="store_true", help="the same as adding unified to --servers")
     p.add_argument("--stay", action="store_true", help="do not end when standard input closes")
     p.add_argument("--boot-timeout", type=float, default=420, metavar="S")
     for name, port in (
@@ -58,15 +70,23 @@ def parse_arguments():
         ("router", 29000),
         ("prometheus", 29001),
         ("unified", 30010),
-        ("kv-events", 5557),
     ):
         p.add_argument(f"--{name}-port", type=int, default=port)
     p.add_argument("--prefill-tokens", type=int, default=65536, help="size of the KV pool")
     p.add_argument("--decode-tokens", type=int, default=65536)
     p.add_argument("--unified-tokens", type=int, default=65536)
     p.add_argument("--context-length", type=int, default=8192)
-    p.add_argument("--decode-log-interval", type=int, default=10, help="decode steps between two log lines")
     p.add_argument("--load-monitor-interval", type=int, default=2, help="the gateway's; its own default is 10 s")
+
+
+def parse_arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_shared_arguments(p)
+    p.add_argument("--logs", type=pathlib.Path, help="folder for logs and KV events (default: a new one)")
+    p.add_argument("--servers", default="prefill,decode,router", help="comma-separated; also: unified")
+    p.add_argument("--unified", action="store_true", help="the same as adding unified to --servers")
+    p.add_argument("--kv-events-port", type=int, default=5557)
+    p.add_argument("--decode-log-interval", type=int, default=10, help="decode steps between two log lines")
     p.add_argument("--whole-second-logs", action="store_true", help="log times as SGLang writes them by default")
     p.add_argument("--older", action="store_true", help="run unified with SGLang 0.5.9 (install-older.sh)")
     p.add_argument("--more", action="append", default=[], metavar="SERVER=ARGS", help="further arguments of a server")
@@ -89,23 +109,9 @@ def loopback_up():
 
 
 def environment(options):
-    """The engines' environment: no GPU, no hub, KV over TCP, nothing of the caller's Python."""
+    """The engines' environment, with nothing of the caller's Python in it."""
     kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME")}
-    kept.update(
-        HF_HUB_OFFLINE="1",
-        MC_FORCE_TCP="1",
-        # KV in a fragmented pool goes over in pieces of a token; when they do not fit this queue,
-        # mooncake fails the transfer and SGLang takes the other server for dead, for up to 30 s (65535 is the most it accepts)
-        MC_TCP_MAX_PENDING_ADMISSIONS_PER_PEER="65535",
-        MC_TCP_MAX_QUEUED_TRANSFERS_PER_PEER="65535",
-        MOONCAKE_PROTOCOL="tcp",
-        OMP_NUM_THREADS="1",
-        PYTHONUNBUFFERED="1",
-        SGLANG_HOST_IP="127.0.0.1",
-        SGLANG_USE_CPU_ENGINE="1",
-        TOKENIZERS_PARALLELISM="false",
-        TRANSFORMERS_OFFLINE="1",
-    )
+    kept.update(ENGINES_ENVIRONMENT)
     if not options.whole_second_logs:
         kept["SGLANG_LOG_MS"] = "1"
     return kept
@@ -123,7 +129,7 @@ def sglang(options, engine, port, tokens, *arguments):
         "--model-path", str(options.lab / "model"), "--served-model-name", "tiny-llama",
         "--host", "127.0.0.1", "--port", str(port),
         "--max-total-tokens", str(tokens), "--context-length", str(options.context_length),
-        "--decode-log-interval", str(options.decode_log_interval),
+        *(["--decode-log-interval", str(options.decode_log_interval)] if options.decode_log_interval else []),
         *fixed.split(), *arguments,
     ]  # fmt: skip
 
@@ -378,4 +384,5 @@ def main():
         lab.end()
 
 
-main()
+if __name__ == "__main__":
+    main()
