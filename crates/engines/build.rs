@@ -26,6 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             knobs: read::<table::KnobFile>(folder, "knobs.toml")?.knob,
             sources: sources.source,
             infer: sources.infer,
+            log: sources.log,
+            lines: sources.line,
             needs: read::<table::DoctorFile>(folder, "doctor.toml")?.need,
         };
         let mut faults = table::check(&table);

@@ -18,10 +18,10 @@ pub(crate) fn run(data: &[u8]) {
         url: format!("http://h:1{}", source.get),
         at: Time(1.8e9),
         took: 0.01,
-        outcome: Ok(Answer { status, content_type: String::new(), body: body.to_vec() }),
+        outcome: Ok(Answer { status, body: body.to_vec(), ..Answer::default() }),
     };
     let _ = tables.recognise(&observation);
-    let account = engines::interpret(table, std::slice::from_ref(&observation), &Facts::new());
+    let account = engines::interpret(table, std::slice::from_ref(&observation), &[], &Facts::new());
     let why = |signal, pool: &str, tier: &str| engines::why(table, &account, signal, pool, tier);
     let subject = fleet::Subject {
         url: "http://h:1".to_owned(),

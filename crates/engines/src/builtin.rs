@@ -1,9 +1,10 @@
 //! The tables that were built in.
 
 use model::Observation;
+use wire::log::Anchors;
 
 use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
-use crate::table::{AnswerRule, Table};
+use crate::table::{AnswerRule, Format, Table};
 
 /// All engines' tables.
 #[derive(Debug, Clone)]
@@ -55,9 +56,23 @@ impl Tables {
         rules.into_iter().find(fits).map(|(table, rule)| (table, rule.serves.as_str()))
     }
 
+    /// The beginnings of all messages that any table knows.
+    pub fn anchors(&self) -> Anchors {
+        let lines = self.iter().flat_map(|table| &table.lines);
+        Anchors::in_records(&lines.flat_map(|row| &row.starts).map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Whether a line begins as one of a log does: with a time, a rank of any table, a shipper's prefix.
+    pub fn begins(&self, line: &str) -> bool {
+        let tags = self.iter().flat_map(|table| &table.log.tags);
+        let tags: Vec<(&str, &str)> = tags.map(|(tag, kind)| (tag.as_str(), kind.as_str())).collect();
+        wire::log::begins(line, &tags)
+    }
+
     /// Every path that any table may ask, and no other may be asked of a target.
     pub fn allowed(&self) -> Vec<String> {
-        let sources = self.iter().flat_map(|table| table.sources.iter().map(|source| source.get.clone()));
+        let sources = self.iter().flat_map(|table| &table.sources);
+        let sources = sources.filter(|source| source.format != Format::Slab).map(|source| source.get.clone());
         let answers = self.iter().flat_map(|table| table.engine.answer.iter().map(|rule| rule.get.clone()));
         let mut paths: Vec<String> = sources.chain(answers).collect();
         paths.sort();

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use model::{Account, Finding, FindingState, Fix, Rank, Server, Signal, SourceOutcome, State};
 
+use crate::from_files;
 use crate::missing::offered;
+use crate::offered::{Build, OfferedSeries};
 use crate::table::condition::Holds;
-use crate::table::{Case, CaseState, Format, Need, Source, Table};
+use crate::table::{Case, CaseState, Format, Need, Read, Source, Table};
 
 /// Where a flag goes: how the server is started, as far as it can be seen from here.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +23,14 @@ pub struct Whereabouts {
     pub pid: Option<u32>,
     /// What it runs in the table's words: program, module and verb, never an argument.
     pub command: Option<String>,
+    /// The file that holds the command, and the line at which it begins: `x.service:12`.
+    pub file: Option<String>,
+    /// The command as that file has it.
+    pub launch: Option<wire::launch::Launch>,
+    /// Its installed source, where that was read.
+    pub build: Option<Build>,
+    /// What is known comes from files: nothing was asked.
+    pub saved: bool,
 }
 
 /// Examines one server. `account` is what it said, `server` the same after joining.
@@ -33,13 +43,16 @@ pub fn examine(table: &Table, account: &Account, server: &Server, place: &Wherea
     if let Some(why) = &server.unreachable {
         return vec![unreached(server, why)];
     }
+    let silent = account.silent().map(|why| unreached(server, why));
     let applying = table.needs.iter().filter(|need| holds(&need.applies));
-    applying
-        .map(|need| {
-            let case = need.case.iter().find(|case| holds(&case.when));
-            one(table, account, server, place, need, case)
-        })
-        .collect()
+    let needs = applying.map(|need| {
+        // What the table says of a version does not hold for a build whose own source has the series.
+        let built = place.build.as_ref().is_some_and(|build| !defined(table, build, account, need).is_empty());
+        let applies = |case: &&Case| holds(&case.when) && !(built && case.state == CaseState::NotOffered);
+        let case = need.case.iter().find(applies);
+        one(table, account, server, place, need, case)
+    });
+    silent.into_iter().chain(needs).collect()
 }
 
 /// The one finding about a server that cannot be asked at all.
@@ -78,12 +91,25 @@ fn one(
 ) -> Finding {
     let source = table.sources.iter().find(|source| source.id == need.source);
     let status = account.source(&need.source);
-    let (state, evidence) = match (case, source) {
+    let (mut state, mut evidence) = match (case, source) {
         (Some(case), _) => (case.state.into(), case_evidence(account, case, status.map(|status| &status.outcome))),
-        (None, Some(source)) => seen(account, server, need, source),
+        (None, Some(source)) => seen(account, server, place, need, source),
         (None, None) => (FindingState::Broken, String::new()),
     };
-    let flag = case.and_then(|case| case.flag.clone());
+    let mut flag = case.and_then(|case| case.flag.clone());
+    let mut then = source.map(|source| series(table, source, account, need)).unwrap_or_default();
+    if let Some(build) = place.build.as_ref().filter(|_| !then.is_empty() || state.is_gap()) {
+        let own = defined(table, build, account, need);
+        if !own.is_empty() {
+            evidence = joined(&evidence, &places(build, &own));
+            then = own.into_iter().map(|series| series.name.clone()).collect();
+        } else if build.whole && !then.is_empty() && matches!(state, FindingState::Off | FindingState::Broken) {
+            state = FindingState::NotOffered;
+            evidence = format!("{} defines no such series: none of {}", build.said, then.join(", "));
+            flag = None;
+            then.clear();
+        }
+    }
     let missing = state.is_gap();
     Finding {
         id: need.id.clone(),
@@ -95,14 +121,20 @@ fn one(
         fix: missing.then(|| Fix {
             place: if flag.is_some() { where_it_goes(place, server) } else { mend(state, need, account) },
             flag,
-            series: source.map(|source| series(table, source, account, need)).unwrap_or_default(),
+            series: then,
         }),
         meanwhile: if missing { meanwhile(server, need) } else { String::new() },
     }
 }
 
 /// How a need stands when no case of the table decides it: by what its source said.
-fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (FindingState, String) {
+fn seen(
+    account: &Account,
+    server: &Server,
+    place: &Whereabouts,
+    need: &Need,
+    source: &Source,
+) -> (FindingState, String) {
     if !need.ranks.is_empty() {
         return count_ranks(account, server, need);
     }
@@ -113,6 +145,8 @@ fn seen(account: &Account, server: &Server, need: &Need, source: &Source) -> (Fi
             Some(other) if other.outcome == SourceOutcome::Answered => {
                 (FindingState::Found, format!("GET {} answered", other.get))
             }
+            _ if account.silent().is_some() => (FindingState::NotAsked, "nothing answers over HTTP".to_owned()),
+            _ if place.saved => (FindingState::NotAsked, from_files::unasked(account, source)),
             _ => (
                 FindingState::NotAsked,
                 format!("the {} port is not known from here; give it as a target of its own", source.on),
@@ -225,14 +259,63 @@ fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec
     plain.map(|row| format!("{prefix}{}", row.name)).collect()
 }
 
+/// The need's series as the build's own source defines them.
+fn defined<'a>(table: &Table, build: &'a Build, account: &Account, need: &Need) -> Vec<&'a OfferedSeries> {
+    let source = table.sources.iter().find(|source| source.id == need.source);
+    let Some(source) = source.filter(|source| source.format == Format::Prometheus) else { return Vec::new() };
+    let plain = |row: &&Read| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none();
+    let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal)).filter(plain);
+    // A row of another version is as good where the build has its series; one of another role is not.
+    let fits = |row: &&Read| row.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) != Holds::No);
+    let mut found: Vec<&OfferedSeries> = Vec::new();
+    for series in rows.filter(fits).filter_map(|row| build.offered.of(row)) {
+        if !found.contains(&series) {
+            found.push(series);
+        }
+    }
+    // Rows of this version, where there are any: older names that are kept beside them tell no more.
+    if found.iter().any(|series| series.since_table) {
+        found.retain(|series| {
+            series.since_table || build.offered.renamed.iter().any(|renamed| renamed.new == series.name)
+        });
+    }
+    found
+}
+
+/// Where a build defines these series.
+fn places(build: &Build, series: &[&OfferedSeries]) -> String {
+    let Some(first) = series.first() else { return String::new() };
+    let mut text = format!("series by {}, {}:{}", build.said, first.file, first.line);
+    if series.len() > 1 {
+        text += &format!(" and {} more", series.len() - 1);
+    }
+    if let Some(flag) = series.iter().find_map(|series| series.with.as_deref()) {
+        text += &format!(", with {flag}");
+    }
+    for renamed in build.offered.renamed.iter().filter(|renamed| series.iter().any(|one| one.name == renamed.new)) {
+        text += &format!("; {} is called {} there", renamed.old, renamed.new);
+    }
+    text
+}
+
+fn joined(one: &str, other: &str) -> String {
+    if one.is_empty() { other.to_owned() } else { format!("{one}; {other}") }
+}
+
 fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
+    if let Some(line) = from_files::place(place) {
+        return line;
+    }
     // A scope (a login session, for instance) and a user's manager have no ExecStart that starts this server.
     let unit = place.unit.as_ref().filter(|unit| unit.ends_with(".service") && !unit.starts_with("user@"));
     match (&place.container, unit, place.pid) {
         (Some(container), _, _) => format!("the command of container {container}"),
         (None, Some(unit), _) => match place.unit_user {
             Some(user) => format!("ExecStart of {unit} (as user {user}: systemctl --user edit {unit})"),
-            None => format!("ExecStart of {unit} (systemctl edit {unit})"),
+            None => match &place.file {
+                Some(file) => format!("ExecStart of {unit}, {file}"),
+                None => format!("ExecStart of {unit} (systemctl edit {unit})"),
+            },
         },
         (None, None, Some(pid)) => match &place.command {
             Some(command) => format!("the command line of pid {pid}: {command} …"),
@@ -256,7 +339,12 @@ fn mend(state: FindingState, need: &Need, account: &Account) -> String {
         _ if account.fact("version").is_none() => {
             "unknown: it does not say its version; is it the engine itself, or a copy of its names?".to_owned()
         }
-        _ if !need.ranks.is_empty() => "the nodes or ports of the ranks that are not seen".to_owned(),
+        _ if !need.ranks.is_empty() => match (account.fact("nnodes"), account.fact("dist_init_addr")) {
+            (Some(nodes), Some(first)) if nodes != "1" => {
+                format!("the other nodes of {nodes} (all started with {first}): look there")
+            }
+            _ => "the nodes or ports of the ranks that are not seen".to_owned(),
+        },
         _ => "the server's log: it should be there in this version".to_owned(),
     }
 }
@@ -292,6 +380,13 @@ fn meanwhile(server: &Server, need: &Need) -> String {
             let source = used.source.as_deref().unwrap_or("another source");
             format!("{:.1} % in use now, by {source}", in_use * 100.0)
         }
-        None => need.meanwhile.clone(),
+        None => recent(server, need).unwrap_or_else(|| need.meanwhile.clone()),
     }
+}
+
+/// Retractions of the last minute, where a log told them.
+fn recent(server: &Server, need: &Need) -> Option<String> {
+    let told = |rank: &Rank| rank.readings.get(&Signal::REQ_RETRACTED_RECENT).and_then(|recent| recent.source.clone());
+    let source = server.ranks.iter().find_map(told).filter(|_| need.signals.contains(&Signal::REQ_RETRACTED_TOTAL))?;
+    Some(format!("{} in the last minute, by {source}", model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT)?))
 }

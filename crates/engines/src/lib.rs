@@ -3,12 +3,16 @@
 
 mod builtin;
 mod doctor;
+mod from_files;
 mod interpret;
 mod missing;
+mod offered;
 pub mod process;
+pub mod saved;
 pub mod table;
 
 pub use builtin::Tables;
 pub use doctor::{Whereabouts, examine, series_of, telling_series_of, unreached};
-pub use interpret::{interpret, interpret_relayed};
+pub use interpret::{interpret, interpret_relayed, is_being_written};
 pub use missing::why;
+pub use offered::{Build, Offered, OfferedSeries, Renamed, offered_by_source};

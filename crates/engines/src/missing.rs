@@ -31,6 +31,16 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             other => format!("{} would say it, but {}", source.get, other.text()),
         });
     }
+    let told = |row: &&crate::table::Line| row.read.iter().any(|read| read.signal == signal);
+    let logs = account.sources.iter().filter(|status| status.id == crate::interpret::log::ID);
+    if reasons.is_empty() && table.lines.iter().any(|row| told(&row)) {
+        reasons.extend(logs.map(|status| match &status.outcome {
+            SourceOutcome::Answered | SourceOutcome::Empty(_) => {
+                format!("{} has no line that says it, in what was read of it", status.get)
+            }
+            other => format!("the log would say it, but {}", other.text()),
+        }));
+    }
     reasons.dedup();
     match (reasons.is_empty(), later) {
         (false, _) => reasons.join("; "),

@@ -11,6 +11,7 @@ fn place(whereabouts: &Whereabouts) -> String {
     account.sources.push(SourceStatus {
         id: "loads".to_owned(),
         get: "/v1/loads".to_owned(),
+        http: true,
         at: Time(0.0),
         took: 0.0,
         outcome: SourceOutcome::Answered,
@@ -24,6 +25,8 @@ fn place(whereabouts: &Whereabouts) -> String {
         model: None,
         unit: None,
         pid: None,
+        numa_nodes: None,
+        gpus: Vec::new(),
         unreachable: None,
         ranks: Vec::new(),
         router_view: Vec::new(),
@@ -43,6 +46,7 @@ fn in_unit(unit: &str, user: Option<u32>, container: Option<&str>) -> String {
         container: container.map(str::to_owned),
         pid: Some(7),
         command: Some("python -m engine".to_owned()),
+        ..Whereabouts::default()
     })
 }
 

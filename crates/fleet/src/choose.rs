@@ -18,6 +18,15 @@ pub struct Contender {
     pub lost: Option<String>,
 }
 
+impl Contender {
+    /// Its age, where any of its numbers has one: a saved file may not say when they were taken.
+    pub fn known_age(&self) -> Option<f64> {
+        let mut values = self.set.readings.values().filter(|reading| reading.value.is_some()).peekable();
+        let timed = values.peek().is_none() || values.any(|reading| reading.at.is_some());
+        timed.then_some(self.age_s)
+    }
+}
+
 /// The sets of one pool of one rank, winner first.
 #[derive(Debug, Clone)]
 pub struct Choice {
@@ -83,7 +92,7 @@ fn prefer_who_looks(contenders: &mut [Contender]) {
 }
 
 /// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
-/// these fresh ones, precise ones, trusted ones, the newest; of stale ones the newest.
+/// these fresh ones, precise ones, trusted ones, the newest; then those that do not say of when they are; of stale ones the newest.
 fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
     let said = contender.set.readings.contains_key(&Signal::KV_USED)
         || contender.set.readings.contains_key(&Signal::KV_IN_USE);
@@ -93,7 +102,8 @@ fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
     };
     let stale = contender.age_s > FRESH_S;
     let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };
-    (class, u8::from(stale), by, contender.set.trust, contender.age_s)
+    let age = if contender.known_age().is_none() { 1 } else { u8::from(stale) * 2 };
+    (class, age, by, contender.set.trust, contender.age_s)
 }
 
 /// Tokens within which the set's *used* is right, said or computed from a ratio; `None` when it has no *used*, or one
@@ -107,9 +117,10 @@ fn used_precision(set: &PoolSet, capacity: Option<&Reading>) -> Option<f64> {
         return used.value.map(|_| used.precision.unwrap_or(0.0));
     }
     let ratio = get(Signal::KV_IN_USE)?;
-    // Without a capacity in the set the ratio still tells used, once a capacity is found; a share of 10⁷ tokens stands
-    // for it here, so that any set that counts tokens comes first.
-    let capacity = get(Signal::KV_CAPACITY).and_then(|capacity| capacity.value).unwrap_or(1.0e7);
+    // Without any capacity the ratio still tells used, once one is found; a share of 10⁷ tokens stands for it here, so
+    // that any set that counts tokens comes first.
+    let known = get(Signal::KV_CAPACITY).or(capacity).and_then(|capacity| capacity.value);
+    let capacity = known.unwrap_or(1.0e7);
     Some(ratio.precision.unwrap_or(0.0).max(1.0e-9) * capacity)
 }
 
@@ -128,6 +139,7 @@ fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>) -> 
         );
     }
     match (best.precision, other.precision) {
+        _ if other.known_age().is_none() && best.known_age().is_some() => "does not say of when it is".to_owned(),
         _ if other.age_s > FRESH_S => format!("{:.0} s old", other.age_s),
         (Some(best), Some(other)) if other > best => format!("right within ±{other:.0} tokens only"),
         _ => format!("as good, but {} is trusted first", best.set.source),

@@ -4,6 +4,7 @@
 use model::{Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 
 use crate::choose::Choice;
+use crate::ranks::vagueness;
 use crate::sound;
 
 /// The pool that stands for the fullest of several that a source does not tell apart.
@@ -22,7 +23,9 @@ pub(crate) fn pools(
         Some(fault) => faulty(best, &fault),
         None => best.readings.clone(),
     };
-    let has_capacity = readings.get(&Signal::KV_CAPACITY).is_some_and(|reading| reading.value.is_some());
+    let closer = |own: &Reading| capacity_elsewhere.as_ref().is_some_and(|other| vagueness(other) < vagueness(own));
+    let has_capacity =
+        readings.get(&Signal::KV_CAPACITY).is_some_and(|reading| reading.value.is_some() && !closer(reading));
     if let (false, Some(mut capacity)) = (has_capacity, capacity_elsewhere) {
         // With no number beside it there is nothing that it would have to fit: it is what its own source says.
         if capacity.state == State::Derived && readings.values().all(|reading| reading.value.is_none()) {
@@ -130,10 +133,11 @@ fn stored(readings: &mut Readings, capacity: &Reading) {
     };
     let inputs = ["capacity", "stored"];
     let left = Reading::derived(value(capacity) - value(&stored), capacity.unit, &[capacity, &stored], &inputs);
-    readings.entry(Signal::KV_AVAILABLE).or_insert(left.within(stored.precision));
+    let off = sum_of(stored.precision, capacity.precision);
+    readings.entry(Signal::KV_AVAILABLE).or_insert(left.within(off));
     let share =
         Reading::derived(value(&stored) / value(capacity), Unit::Ratio, &[&stored, capacity], &["stored", "capacity"]);
-    readings.entry(Signal::KV_OCCUPIED).or_insert(share);
+    readings.entry(Signal::KV_OCCUPIED).or_insert(share.within(off.map(|off| off / value(capacity))));
 }
 
 /// Adds what follows: used from a ratio, the missing third part, headroom, in use, occupied.
@@ -163,17 +167,19 @@ fn derive(readings: &mut Readings) {
     }
     let Some(capacity) = known(readings, Signal::KV_CAPACITY).filter(|capacity| value(capacity) > 0.0) else { return };
     stored(readings, &capacity);
-    let Some(used) = used else { return };
+    let Some(used) = used.or_else(|| left_over(readings, &capacity)) else { return };
     // A full pool may be a page over; what is far over was found impossible before.
     let rest = (value(&capacity) - value(&used)).max(0.0);
-    let precision = used.precision;
+    let precision = sum_of(used.precision, capacity.precision);
     let two = |value: f64, unit| Reading::derived(value, unit, &[&used, &capacity], &["used", "capacity"]);
     readings.insert(Signal::KV_HEADROOM, two(rest, capacity.unit).within(precision));
     let share = precision.map(|precision| precision / value(&capacity));
-    // A ratio that used was made from stays as it was said; one that cannot be stays as well, with its reason.
+    // A ratio that used was made from stays as it was said, also beside a capacity that is less well known; one that cannot
+    // be stays as well, with its reason.
+    let vague = capacity.precision.is_some_and(|precision| precision > 0.0);
     let kept = |ratio: &Reading| match ratio.state {
         State::Impossible => true,
-        _ => ratio.value.is_some() && used.state != State::Reported,
+        _ => ratio.value.is_some() && (vague || used.state != State::Reported),
     };
     if !readings.get(&Signal::KV_IN_USE).is_some_and(kept) {
         readings.insert(Signal::KV_IN_USE, two(value(&used) / value(&capacity), Unit::Ratio).within(share));
@@ -200,10 +206,33 @@ fn derive(readings: &mut Readings) {
     }
 }
 
+/// Used, where everything else of the capacity is told and used is not: one that is told and cannot be stays so.
+fn left_over(readings: &mut Readings, capacity: &Reading) -> Option<Reading> {
+    if readings.contains_key(&Signal::KV_USED) {
+        return None;
+    }
+    let (evictable, available) = (known(readings, Signal::KV_EVICTABLE)?, known(readings, Signal::KV_AVAILABLE)?);
+    let left = value(capacity) - value(&evictable) - value(&available);
+    let inputs = ["capacity", "evictable", "available"];
+    let used = Reading::derived(left, capacity.unit, &[capacity, &evictable, &available], &inputs);
+    let used = (left >= 0.0).then(|| used.within(capacity.precision))?;
+    readings.insert(Signal::KV_USED, used.clone());
+    Some(used)
+}
+
+/// What is uncertain about a sum or a difference of two numbers.
+fn sum_of(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}
+
 fn occupied(readings: &mut Readings, capacity: &Reading, used: &Reading, evictable: &Reading) {
     let share = (value(used) + value(evictable)) / value(capacity);
     let inputs = ["used", "evictable", "capacity"];
-    let precision = used.precision.map(|precision| precision / value(capacity));
+    let off = sum_of(used.precision, capacity.precision);
+    let precision = off.map(|precision| precision / value(capacity));
     let reading = Reading::derived(share, Unit::Ratio, &[used, evictable, capacity], &inputs).within(precision);
     readings.insert(Signal::KV_OCCUPIED, reading);
 }

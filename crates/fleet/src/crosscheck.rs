@@ -3,6 +3,7 @@
 use model::{Note, PoolSet, Rank, RouterView, Signal, State};
 
 use crate::choose::Choice;
+use crate::ranks::vagueness;
 use crate::sound;
 
 /// On a busy server two looks a moment apart differ: gauges are written every few batches, and a batch that ends frees
@@ -28,9 +29,10 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     let Some(used) = value(best, Signal::KV_USED) else { return notes };
     let idle = rank.fresh(Signal::REQ_RUNNING) == Some(0.0) && rank.fresh(Signal::REQ_WAITING) == Some(0.0);
     for other in choice.contenders[1..].iter().filter(|other| other.age_s <= crate::FRESH_S) {
+        let vague = |set: &PoolSet| set.readings.get(&Signal::KV_CAPACITY).map_or(0.0, vagueness);
         if let (Some(ours), Some(theirs)) = (value(best, Signal::KV_CAPACITY), value(&other.set, Signal::KV_CAPACITY))
             && theirs > 0.0
-            && (ours - theirs).abs() > 0.5
+            && (ours - theirs).abs() > 0.5 + vague(best) + vague(&other.set)
         {
             let text = format!(
                 "capacity of pool {}: {} says {ours}, {} says {theirs}",

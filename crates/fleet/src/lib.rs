@@ -5,11 +5,13 @@ mod choose;
 mod complete;
 mod crosscheck;
 mod ranks;
+mod replicas;
 mod server;
 mod sound;
 mod totals;
 
 pub use choose::{Choice, Contender};
+pub use replicas::{Replica, drift};
 pub use server::{Joined, Subject, join};
 pub use totals::totals;
 

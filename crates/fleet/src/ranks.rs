@@ -144,12 +144,14 @@ fn capacity(account: &Account, id: RankId, pool: &str, tier: &str) -> Option<Rea
         set.readings.get(&Signal::KV_CAPACITY).filter(|reading| reading.value.is_some_and(|value| value > 0.0)).cloned()
     };
     let name = |set: &model::PoolSet| format!("capacity of {}", set.source);
+    // The closest known; of equals the first.
     let same = account
         .sets
         .iter()
         .filter(of)
         .filter(|set| set.rank == id || set.rank.dp == id.dp)
-        .find_map(|set| Some((get(set)?, name(set))));
+        .filter_map(|set| Some((get(set)?, name(set))))
+        .min_by(|(a, _), (b, _)| vagueness(a).total_cmp(&vagueness(b)));
     if let Some((reading, input)) = same {
         let value = reading.value?;
         return Some(Reading::derived(value, reading.unit, &[&reading], &[&input]).within(reading.precision));
@@ -160,7 +162,13 @@ fn capacity(account: &Account, id: RankId, pool: &str, tier: &str) -> Option<Rea
     Some(inferred.within(reading.precision))
 }
 
-/// The rank's own readings; the most trusted source of each that has a value wins, then one that explains why not.
+/// Tokens within which a capacity is right.
+pub(crate) fn vagueness(capacity: &Reading) -> f64 {
+    capacity.precision.unwrap_or(0.0)
+}
+
+/// The rank's own readings; the most trusted source of each that has a fresh value wins, then one with a stale
+/// one, then one that explains why not.
 fn readings(
     own: &Values<'_>,
     homeless: &Values<'_>,
@@ -168,11 +176,11 @@ fn readings(
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Readings {
     let mut readings = Readings::new();
-    let mut trusts: BTreeMap<Signal, (bool, u16)> = BTreeMap::new();
+    let mut trusts: BTreeMap<Signal, (bool, bool, u16)> = BTreeMap::new();
     for value in own {
         let mut reading = value.reading.clone();
         complete::settle(&mut reading, now);
-        let key = (reading.value.is_none(), value.trust);
+        let key = (reading.value.is_none(), reading.fresh().is_none(), value.trust);
         if trusts.get(&value.signal).is_none_or(|known| key < *known) {
             trusts.insert(value.signal, key);
             readings.insert(value.signal, reading);

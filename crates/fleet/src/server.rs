@@ -71,6 +71,10 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
             }
         }
     }
+    if let (None, Some(why)) = (&unreachable, account.silent()) {
+        let text = format!("it does not answer over HTTP ({why}): its numbers are what it leaves on its host");
+        notes.push(Note::new("not-over-http", text));
+    }
     notes.dedup();
     let server = Server {
         url: subject.url.clone(),
@@ -81,6 +85,8 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
         model: account.fact("model").or_else(|| account.fact("model_path")).map(str::to_owned),
         unit: subject.unit.clone(),
         pid: subject.pid,
+        numa_nodes: None,
+        gpus: Vec::new(),
         unreachable,
         ranks,
         router_view: merged(&account.views, now),
@@ -91,17 +97,10 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
     Joined { server, choices }
 }
 
-/// Why nothing of the server could be reached, when that is so.
+/// Why nothing of the server could be reached, when that is so: no page answered, and nothing else tells anything.
 fn unreachable(account: &Account) -> Option<String> {
-    let texts: Vec<&str> = account
-        .sources
-        .iter()
-        .map(|status| match &status.outcome {
-            SourceOutcome::Unreachable(text) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
-    texts.first().map(|text| (*text).to_owned())
+    let told = account.sources.iter().any(|status| !status.http && status.outcome == SourceOutcome::Answered);
+    account.silent().filter(|_| !told).map(str::to_owned)
 }
 
 fn settled(view: &View, now: Time) -> RouterView {

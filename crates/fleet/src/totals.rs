@@ -28,7 +28,8 @@ pub fn totals(servers: &[Server]) -> Fleet {
     let mut used = 0.0;
     let mut capacity = 0.0;
     let mut parts = Vec::new();
-    let mut oldest: Option<f64> = None;
+    // As old as the oldest; of one whose age nothing tells, none is told of all.
+    let mut oldest: Option<f64> = Some(0.0);
     for server in servers {
         let mut seen = Vec::new();
         for rank in &server.ranks {
@@ -43,7 +44,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
             used += part;
             capacity += whole;
             let age = pool.get(Signal::KV_USED).and_then(|reading| reading.age_s);
-            oldest = age.map_or(oldest, |age| Some(oldest.map_or(age, |oldest| oldest.max(age))));
+            oldest = oldest.zip(age).map(|(oldest, age)| oldest.max(age));
         }
         if !seen.is_empty() {
             parts.push(format!("used and capacity of {}", server.url));

@@ -2,4 +2,4 @@
 
 mod verdict;
 
-pub use verdict::{ONE_LOOK, order, verdict};
+pub use verdict::{ONE_LOOK, ONE_LOOK_AND_LOG, order, verdict};

@@ -1,6 +1,6 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
-use model::number::{count, percent};
+use model::number::{count, percent, precision};
 use model::{Level, Pool, Rank, Role, Server, Signal, Verdict, sum};
 
 struct Limit {
@@ -29,6 +29,8 @@ const HALF: f64 = 0.5;
 const RANKS: &str = "ranks";
 /// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
+/// The same, where a log told the retractions of the last minute.
+pub const ONE_LOOK_AND_LOG: &str = "one look: progress is not judged; retractions by the log of the last minute";
 
 /// Judges one server from one look.
 pub fn verdict(server: &Server) -> Verdict {
@@ -42,13 +44,20 @@ pub fn verdict(server: &Server) -> Verdict {
     let waiting = sum(&server.ranks, Signal::REQ_WAITING).unwrap_or(0.0);
     let waits = waiting > 0.0;
     let limits = [(Level::Strained, &STRAINED), (Level::Tight, &TIGHT)];
-    let reached = limits.into_iter().find_map(|(level, limit)| Some((level, limit.reached(in_use, waits)?)));
+    let recent = sum(&server.ranks, Signal::REQ_RETRACTED_RECENT);
+    let thrown_out = recent.filter(|recent| *recent > 0.0).map(|recent| (Level::Strained, retractions(recent)));
+    let by_limit = limits.into_iter().find_map(|(level, limit)| Some((level, limit.reached(in_use, waits)?)));
+    let reached = match by_limit {
+        Some((Level::Strained, _)) => by_limit,
+        tight => thrown_out.or(tight),
+    };
     // Calm is said of a server only when all of its ranks are known.
     let unknown = server.ranks.iter().filter(|rank| rank.binding().is_none()).count();
     let unseen = server.gaps.iter().any(|gap| gap.id == RANKS);
     let best = if unknown > 0 || unseen { Level::Unknown } else { Level::Calm };
     let (level, rule) = reached.unwrap_or((best, String::new()));
-    let mut reason = format!("{} in use{}", percent(in_use), place(server, rank, pool));
+    let off = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
+    let mut reason = format!("{}{off} in use{}", percent(in_use), place(server, rank, pool));
     if unseen {
         reason = format!("not every data-parallel rank is seen; {reason}");
     }
@@ -59,7 +68,8 @@ pub fn verdict(server: &Server) -> Verdict {
         reason += &format!(" ({} {rule})", level.name());
     }
     if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
-        reason += &format!(", headroom {} {}", count(headroom), unit(pool));
+        let off = pool.get(Signal::KV_HEADROOM).map(precision).unwrap_or_default();
+        reason += &format!(", headroom {}{off} {}", count(headroom), unit(pool));
     }
     if waits {
         let requests = if waiting > 1.0 { "requests wait" } else { "request waits" };
@@ -75,7 +85,13 @@ pub fn verdict(server: &Server) -> Verdict {
     if server.notes.iter().any(|note| note.id == "told-by-router") {
         reason += ", by its router's word";
     }
-    Verdict { level, reason: format!("{reason}; {ONE_LOOK}") }
+    let window = if recent.is_some() { ONE_LOOK_AND_LOG } else { ONE_LOOK };
+    Verdict { level, reason: format!("{reason}; {window}") }
+}
+
+fn retractions(recent: f64) -> String {
+    let requests = if recent > 1.0 { "requests were" } else { "request was" };
+    format!("since {recent:.0} {requests} retracted in the last minute")
 }
 
 /// Worst first: stuck … tight, then servers of which nothing is known, then calm ones, routers last; of one level the

@@ -112,8 +112,10 @@ pub struct View {
 pub struct SourceStatus {
     /// The source's id in the engine's table.
     pub id: String,
-    /// The path that was asked.
+    /// The path that was asked; of a log its name, of shared memory the pattern of its file.
     pub get: String,
+    /// Whether it was asked over HTTP.
+    pub http: bool,
     /// When the answer was complete.
     pub at: Time,
     /// Seconds that it took.
@@ -151,6 +153,16 @@ impl Account {
             let fact = Fact { value: printable(&value.into()), source: printable(&source.into()), weight };
             self.facts.insert(name.to_owned(), fact);
         }
+    }
+
+    /// Why nothing answered over HTTP, when nothing did.
+    pub fn silent(&self) -> Option<&str> {
+        let mut pages = self.sources.iter().filter(|status| status.http).map(|status| match &status.outcome {
+            SourceOutcome::Unreachable(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let first = pages.next()??;
+        pages.all(|why| why.is_some()).then_some(first)
     }
 
     /// The outcome of a source, if it was asked.

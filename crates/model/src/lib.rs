@@ -5,6 +5,7 @@
 
 mod account;
 mod gap;
+mod log;
 mod note;
 pub mod number;
 mod observation;
@@ -20,12 +21,13 @@ mod verdict;
 
 pub use account::{Account, Fact, Facts, PoolSet, RankValue, SourceOutcome, SourceStatus, View, Worker};
 pub use gap::{Finding, FindingState, Fix, Gap};
+pub use log::{Log, LogClock, Stretch};
 pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
 pub use reading::{Reading, State};
-pub use redact::without_secrets;
-pub use server::{Role, RouterView, Server};
+pub use redact::{holds_secret, looks_secret, without_secrets};
+pub use server::{GpuMemory, Role, RouterView, Server};
 pub use signal::{Kind, Row, Scope, Signal, Unit};
 pub use snapshot::{Fleet, SelfReport, Snapshot};
 pub use time::Time;

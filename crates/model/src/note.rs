@@ -12,8 +12,8 @@ pub struct Note {
 }
 
 impl Note {
-    /// A note `id` that says `text`.
+    /// A note `id` that says `text`, in one line.
     pub fn new(id: &'static str, text: impl Into<String>) -> Note {
-        Note { id, text: text.into() }
+        Note { id, text: crate::text::visible(text) }
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers as people read them: 65,536 and 2.58 M, 28.3 %.
 
+use crate::{Reading, Unit};
+
 /// A count: 65,536, 2.58 M, 12.4 G.
 pub fn count(value: f64) -> String {
     if value >= 1.0e9 {
@@ -33,4 +35,13 @@ fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// ± what a value may be off, where that is more than nothing.
+pub fn precision(reading: &Reading) -> String {
+    match reading.precision {
+        Some(off) if off > 0.0 && reading.unit == Unit::Ratio && off >= 0.0005 => format!(" ±{}", percent(off)),
+        Some(off) if off >= 0.5 && reading.unit != Unit::Ratio => format!(" ±{}", count(off)),
+        _ => String::new(),
+    }
 }

@@ -26,6 +26,8 @@ pub struct Answer {
     pub content_type: String,
     /// The body, decompressed.
     pub body: Vec<u8>,
+    /// Of a saved answer: the line of its file, from 1, on which the body begins. None for what came over HTTP.
+    pub first_line: Option<u32>,
 }
 
 /// Why a look brought nothing.
@@ -65,7 +67,7 @@ pub enum BlindKind {
 impl Blind {
     /// A blind spot of this kind.
     pub fn new(kind: BlindKind, text: impl Into<String>) -> Blind {
-        Blind { kind, text: text.into() }
+        Blind { kind, text: crate::text::visible(text) }
     }
 }
 

@@ -53,25 +53,24 @@ impl Reading {
     pub fn reported(value: f64, unit: Unit, source: impl Into<String>, at: Time) -> Reading {
         Reading {
             value: Some(value),
-            source: Some(source.into()),
+            source: Some(crate::text::visible(source)),
             at: Some(at),
             ..Reading::empty(unit, State::Reported)
         }
     }
 
-    /// A value computed from others; as old as the oldest of them.
+    /// A value computed from others; as old as the oldest of them, and of unknown age where one of them is.
     pub fn derived(value: f64, unit: Unit, inputs: &[&Reading], names: &[&str]) -> Reading {
-        let oldest = inputs.iter().filter_map(|input| input.at).fold(None, |oldest: Option<Time>, at| match oldest {
-            Some(known) if known <= at => Some(known),
-            _ => Some(at),
-        });
+        let timeless = inputs.iter().find(|input| input.at.is_none());
+        let oldest = inputs.iter().filter_map(|input| input.at).min_by(|one, other| one.0.total_cmp(&other.0));
         let mut sources: Vec<&str> = inputs.iter().filter_map(|input| input.source.as_deref()).collect();
         sources.dedup();
         let inferred = inputs.iter().any(|input| input.state == State::Inferred);
         Reading {
             value: Some(value),
             source: (!sources.is_empty()).then(|| sources.join(", ")),
-            at: oldest,
+            at: oldest.filter(|_| timeless.is_none()),
+            reason: timeless.and_then(|input| input.reason.clone()),
             inputs: names.iter().map(ToString::to_string).collect(),
             ..Reading::empty(unit, if inferred { State::Inferred } else { State::Derived })
         }
@@ -79,23 +78,28 @@ impl Reading {
 
     /// A value concluded from `input` (a flag, a formula).
     pub fn inferred(value: f64, unit: Unit, input: impl Into<String>, at: Option<Time>) -> Reading {
-        Reading { value: Some(value), at, inputs: vec![input.into()], ..Reading::empty(unit, State::Inferred) }
+        Reading {
+            value: Some(value),
+            at,
+            inputs: vec![crate::text::visible(input)],
+            ..Reading::empty(unit, State::Inferred)
+        }
     }
 
     /// No value, because nothing says it.
     pub fn not_reported(unit: Unit, reason: impl Into<String>) -> Reading {
-        Reading { reason: Some(reason.into()), ..Reading::empty(unit, State::NotReported) }
+        Reading { reason: Some(crate::text::visible(reason)), ..Reading::empty(unit, State::NotReported) }
     }
 
     /// No value, because nobody could be asked.
     pub fn unreachable(unit: Unit, reason: impl Into<String>) -> Reading {
-        Reading { reason: Some(reason.into()), ..Reading::empty(unit, State::Unreachable) }
+        Reading { reason: Some(crate::text::visible(reason)), ..Reading::empty(unit, State::Unreachable) }
     }
 
     /// No value, because what was said cannot be; `said` is the text of it and why.
     pub fn impossible(unit: Unit, said: impl Into<String>, source: impl Into<String>, at: Time) -> Reading {
         Reading {
-            source: Some(source.into()),
+            source: Some(crate::text::visible(source)),
             reason: Some(said.into()),
             at: Some(at),
             ..Reading::empty(unit, State::Impossible)

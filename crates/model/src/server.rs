@@ -63,6 +63,10 @@ pub struct Server {
     pub unit: Option<String>,
     /// Its process on this host, where visible.
     pub pid: Option<u32>,
+    /// The NUMA nodes that its process is bound to; null where that is not visible, or it may run on all.
+    pub numa_nodes: Option<Vec<u32>>,
+    /// What its processes hold of each accelerator's memory, where the driver's own tool tells it.
+    pub gpus: Vec<GpuMemory>,
     /// What could not be reached, when nothing of it could.
     pub unreachable: Option<String>,
     /// Its ranks; none on a router.
@@ -75,6 +79,18 @@ pub struct Server {
     pub notes: Vec<Note>,
     /// What it hides.
     pub gaps: Vec<Gap>,
+}
+
+/// What one server holds of one accelerator's memory, in MiB (2²⁰ bytes), as the driver counts it: weights, cache and
+/// everything else together. It says nothing of how full the cache is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GpuMemory {
+    /// The accelerator's number on its host.
+    pub index: u32,
+    /// Held by this server's processes.
+    pub used_mib: u64,
+    /// All that it has.
+    pub total_mib: u64,
 }
 
 /// A router's opinion of one worker; shown beside the worker's own word, never instead of it.

@@ -18,6 +18,18 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// `text` as one line: what could upset a terminal or turn the direction of writing is escaped, and nothing else changed.
+/// For names of files, units and the like, which anybody on a host may choose.
+pub fn visible(text: impl Into<String>) -> String {
+    let text = text.into();
+    if !text.chars().any(upsets) {
+        return text;
+    }
+    text.chars()
+        .flat_map(|letter| if upsets(letter) { letter.escape_default().collect() } else { vec![letter] })
+        .collect()
+}
+
 /// Controls, and marks that reorder or hide text.
 pub fn upsets(letter: char) -> bool {
     letter.is_control()
@@ -26,7 +38,7 @@ pub fn upsets(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{printable, visible};
 
     #[test]
     fn addresses_lose_their_secrets() {
@@ -39,6 +51,7 @@ mod tests {
         ] {
             assert_eq!(printable(said), shown);
         }
+        assert_eq!(visible("a\u{1b}]0;x\u{7}\n\u{9b}b\u{202e} c"), "a\\u{1b}]0;x\\u{7}\\n\\u{9b}b\\u{202e} c");
         assert_eq!(printable(&"x".repeat(1000)).chars().count(), 301);
     }
 }

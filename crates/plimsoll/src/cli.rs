@@ -20,6 +20,7 @@ impl Cli {
     /// A word without a command before it that can be no target: a command mistyped.
     pub(crate) fn mistyped(&self) -> Option<&str> {
         let is_target = |word: &str| word.contains([':', '/']) || word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_target = |word: &str| is_target(word) || crate::look::saved::is_file(word);
         self.status.targets.iter().map(String::as_str).find(|word| !is_target(word))
     }
 }
@@ -49,9 +50,14 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LookArgs {
     /// Servers or routers to ask (http://host:port, host:port, [::1]:port or a port alone; a path may follow); a router
-    /// leads to its workers. Without any, this host is searched
+    /// leads to its workers. Or files (`-`: standard input) that were saved or pasted: metrics pages, answers, logs and,
+    /// for doctor, units, commands, compose files and manifests. Without any, this host is searched
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
+    /// A log of one of the servers, where it is not found by itself (on this host it is: the file, the journal or the
+    /// container's log that the process writes); may stand several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Vec<String>,
     /// Print JSON (its schema is in the `schema` field)
     #[arg(long)]
     pub(crate) json: bool,
@@ -107,6 +113,10 @@ pub(crate) struct DoctorArgs {
     /// Without it and without TARGET those on this host are asked. A row of --targets-file may hold its credentials
     #[arg(long, value_name = "URL")]
     pub(crate) prometheus: Vec<String>,
+    /// Write systemd drop-ins that add the missing flags below this folder, one for each unit. Never where systemd reads
+    /// them, and nothing is restarted
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write_dropin: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -73,6 +73,7 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
 
 /// One line on standard error; exit code 2 for wrong usage, 1 for anything else that kept the answer back.
 fn fail(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(anstream::stderr(), "plimsoll: {error:#}");
+    let text = model::text::visible(format!("{error:#}"));
+    let _ = writeln!(anstream::stderr(), "plimsoll: {text}");
     ExitCode::from(if error.is::<WrongUsage>() { 2 } else { 1 })
 }

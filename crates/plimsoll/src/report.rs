@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{Finding, Gap, Note, SelfReport, Time};
 use serde::Serialize;
 
+use crate::commands::drop_in::DropIn;
 use crate::look::monitors::Watcher;
 use crate::look::{Look, Looked};
 
@@ -32,9 +33,66 @@ pub(crate) struct Examined {
     pub(crate) unit: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) unreachable: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) build: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) drop_in: Option<DropIn>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) notes: Vec<Note>,
     pub(crate) gaps: Vec<Gap>,
+}
+
+/// The installed source behind a server.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Source {
+    pub(crate) package: String,
+    pub(crate) version: Option<String>,
+    pub(crate) kind: &'static str,
+    pub(crate) root: String,
+    /// Where an editable installation lies.
+    pub(crate) from: Option<String>,
+    pub(crate) commit: Option<String>,
+    /// Files that define series and are not as they were released.
+    pub(crate) patched: Vec<String>,
+    /// Series that it defines.
+    pub(crate) defined: usize,
+    /// Of those that are known of its version, the ones that it calls otherwise.
+    pub(crate) renamed: Vec<Rename>,
+    /// Of those, the ones that it does not define.
+    pub(crate) missing: Vec<String>,
+}
+
+/// A series by its usual name and by the one that this build has for it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Rename {
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+impl Source {
+    /// What is told of an installation.
+    pub(crate) fn of(found: &sense::Installed, offered: &engines::Offered) -> Source {
+        let shown = |path: &std::path::Path| path.display().to_string();
+        Source {
+            package: found.package.clone(),
+            version: found.version.clone(),
+            kind: found.kind.name(),
+            root: shown(&found.root),
+            from: match &found.kind {
+                sense::installed::Kind::Editable { from } => Some(shown(from)),
+                _ => None,
+            },
+            commit: found.commit.clone(),
+            patched: found.patched.iter().map(|path| shown(path)).collect(),
+            defined: offered.series.len(),
+            renamed: offered
+                .renamed
+                .iter()
+                .map(|renamed| Rename { old: renamed.old.clone(), new: renamed.new.clone() })
+                .collect(),
+            missing: offered.missing.clone(),
+        }
+    }
 }
 
 /// Serialises as `plimsoll.explain/1`.
@@ -80,7 +138,8 @@ pub(crate) struct Choosing<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct Set<'a> {
     pub(crate) source: &'a str,
-    pub(crate) age_s: f64,
+    /// Null where a saved file does not say when its numbers were taken.
+    pub(crate) age_s: Option<f64>,
     pub(crate) values: BTreeMap<&'static str, Option<f64>>,
     pub(crate) not_taken: Option<&'a str>,
 }
@@ -135,7 +194,7 @@ impl<'a> Choosing<'a> {
     fn of(choice: &'a fleet::Choice) -> Choosing<'a> {
         let set = |contender: &'a fleet::Contender| Set {
             source: &contender.set.source,
-            age_s: contender.age_s,
+            age_s: contender.known_age(),
             values: contender.set.readings.iter().map(|(signal, reading)| (signal.row().json, reading.value)).collect(),
             not_taken: contender.lost.as_deref(),
         };

@@ -170,3 +170,28 @@ fn completions_and_manual_come_from_the_command_line() {
     let manual = plimsoll(PROGRAM, &["man"]).text;
     assert!(manual.starts_with(".ie") || manual.contains(".TH"), "{manual}");
 }
+
+/// Anybody may choose the name of a file or a unit.
+#[test]
+fn names_cannot_upset_a_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = "a\u{1b}]0;pwned\u{7}\u{1b}[31m\nCALM 1 % \u{9b}2J\u{202e}.log";
+    let path = folder.path().join(name);
+    let line = "[2026-11-29 16:15:23] Decode batch, #running-req: 5, #token: 1189, token usage: 0.58, #queue-req: 0\n";
+    std::fs::write(&path, line).expect("a file");
+    let path = path.to_str().expect("a path");
+    for arguments in [
+        &["status", path][..],
+        &["status", "--json", path],
+        &["doctor", path],
+        &["explain", path],
+        &["status", &format!("{path}x")],
+    ] {
+        let output = testkit::plimsoll(PROGRAM, arguments);
+        for said in [&output.text, &output.errors] {
+            let upsets = |letter: char| letter != '\n' && model::text::upsets(letter);
+            assert!(!said.contains(upsets), "{arguments:?}: {said:?}");
+            assert!(!said.contains("\nCALM 1 %"), "{arguments:?}: {said:?}");
+        }
+    }
+}

@@ -49,6 +49,24 @@ fn readme_shows_real_output() {
     assert_eq!(plain(&screen), plain(&shown), "README.md shows another screen than the demo");
 }
 
+/// The screen of a file in the README is what the recorded two lines give.
+#[test]
+fn readme_shows_a_file() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let shown = readme.split("$ plimsoll status decode.log\n").nth(1).and_then(|rest| rest.split("```").next());
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy("tests/saved/two.log", folder.path().join("decode.log")).expect("a copy");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["status", "decode.log"])
+        .current_dir(folder.path())
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("it runs");
+    let screen = String::from_utf8_lossy(&output.stdout).into_owned();
+    let shown = shown.expect("a screen of a file");
+    assert!(screen.starts_with(shown), "README.md shows another screen than this:\n{screen}");
+}
+
 fn without_ports_and_ages(line: &str) -> String {
     let words = line.split_whitespace().map(|word| match word.split_once("127.0.0.1:") {
         Some((front, _)) => format!("{front}127.0.0.1:PORT"),

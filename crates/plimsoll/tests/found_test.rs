@@ -11,7 +11,7 @@ use testkit::real::free_port;
 use testkit::standin::{self, REQUESTS, Standin};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
-const SECRET: &str = "sk-canary-4711";
+const SECRET: &str = testkit::canary::CANARY;
 
 type Test = fn() -> Result<(), Failed>;
 

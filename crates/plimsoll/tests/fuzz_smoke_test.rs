@@ -1,4 +1,4 @@
-//! The entries of the fuzz targets `answers` and `argv`, on stable: the recorded answers, and some thousand spoilt pieces of
+//! The entries of the fuzz targets `answers`, `argv` and `saved`, on stable: the recorded answers, and some thousand spoilt pieces of
 //! them, the same ones each time.
 
 use std::path::{Path, PathBuf};
@@ -7,34 +7,10 @@ use std::path::{Path, PathBuf};
 mod answers;
 #[path = "../../../fuzz/entries/argv.rs"]
 mod argv;
-
-/// Numbers that need not be good, only the same each time (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
-
-    /// `seed` with a few bytes replaced, taken out or put in.
-    fn spoil(&mut self, seed: &[u8]) -> Vec<u8> {
-        let mut piece = seed.to_vec();
-        for _ in 0..=self.below(6) {
-            let at = self.below(piece.len());
-            let spice = b"{}[]\"\\,:-09eN\n \0"[self.below(16)];
-            match self.below(3) {
-                0 => piece.insert(at, spice),
-                1 if !piece.is_empty() => drop(piece.remove(at)),
-                _ if !piece.is_empty() => piece[at] = spice,
-                _ => {}
-            }
-        }
-        piece
-    }
-}
+#[path = "../../../fuzz/entries/dice.rs"]
+mod dice;
+#[path = "../../../fuzz/entries/saved.rs"]
+mod saved;
 
 /// Every recorded answer that is not too large to be spoilt often.
 fn recorded() -> Vec<Vec<u8>> {
@@ -58,26 +34,75 @@ fn recorded() -> Vec<Vec<u8>> {
 fn answers_survive() {
     let seeds = recorded();
     assert!(seeds.len() > 20, "{} recorded answers", seeds.len());
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
-    for turn in 0..4000 {
-        let seed = &seeds[turn % seeds.len()];
-        let body = if turn < seeds.len() { seed.clone() } else { dice.spoil(seed) };
+    let with_choice = |dice: &mut dice::Dice, body: Vec<u8>| {
         let choice = [dice.below(256) as u8, dice.below(6) as u8];
-        answers::run(&[&choice[..], &body].concat());
-    }
+        [&choice[..], &body].concat()
+    };
+    // As they are, of every engine and path; then spoilt.
+    let mut turn = 0;
+    dice::throw(
+        4000,
+        |dice| {
+            turn += 1;
+            let body = if let Some(seed) = seeds.get(turn - 1) {
+                seed.clone()
+            } else {
+                let seed = &seeds[dice.below(seeds.len())];
+                dice.spoil(seed)
+            };
+            with_choice(dice, body)
+        },
+        answers::run,
+    );
 }
 
 #[test]
 fn command_lines_survive() {
     let seeds: [&[u8]; 4] = [
-        b"python\0-m\0sglang.launch_server\0--port=30000\0--model-path\0m\0--config\0f\0\0port: 1\nenable-metrics: true\n",
-        b"bash\0-lc\0cd x && A=b exec numactl -N 0 python -m sglang.launch_server --tp 8 'a b' \\\n --port 1",
+        include_bytes!("../../../fuzz/seeds/argv/with-config"),
+        include_bytes!("../../../fuzz/seeds/argv/script"),
         b"smg\0launch\0--worker-urls\0http://a\0http://b\0--prometheus-port\09\0\0a: [b, {c: d}]",
         b"prometheus\0--web.listen-address=:9090\0--config.file\0f",
     ];
-    let mut dice = Dice(0x0123_4567_89AB_CDEF);
-    for turn in 0..4000 {
-        let seed = seeds[turn % seeds.len()];
-        argv::run(&if turn < seeds.len() { seed.to_vec() } else { dice.spoil(seed) });
+    for seed in seeds {
+        argv::run(seed);
     }
+    dice::throw(
+        4000,
+        |dice| {
+            let seed = seeds[dice.below(seeds.len())];
+            dice.spoil(seed)
+        },
+        argv::run,
+    );
+}
+
+/// Saved files, each alone, spoilt, and with what chats and terminals put around them.
+#[test]
+fn saved_files_survive() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/saved");
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_none_or(|ending| ending != "rs")).collect();
+    files.sort();
+    let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file")).collect();
+    seeds.extend(recorded().into_iter().filter(|body| body.len() < 4000));
+    let around: [(&[u8], &[u8]); 4] = [
+        (b"", b""),
+        (b"> ", b""),
+        (b"$ curl x\n", b"user@h:~$ "),
+        (b"HTTP/1.1 200 OK\r\nDate: x\r\n\r\n```\n", b"\n```"),
+    ];
+    for seed in &seeds {
+        saved::run(seed);
+    }
+    dice::throw(
+        250,
+        |dice| {
+            let seed = dice.below(seeds.len());
+            let body = dice.spoil(&seeds[seed]);
+            let (before, behind) = around[dice.below(4)];
+            [before, &body, behind].concat()
+        },
+        saved::run,
+    );
 }

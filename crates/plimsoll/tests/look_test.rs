@@ -10,7 +10,7 @@ use serde_json::Value;
 use testkit::{Answer, Output, Replay, plimsoll, schema_faults};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
-const SECRET: &str = "canary-4711";
+const SECRET: &str = testkit::canary::CANARY;
 
 fn status(arguments: &[&str]) -> Value {
     let value = plimsoll(PROGRAM, &[&["status", "--json"], arguments].concat()).json();

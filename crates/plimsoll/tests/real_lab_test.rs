@@ -10,7 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use testkit::lab::{Batch, Lab};
 use testkit::real::wanted;
-use testkit::{plimsoll, schema_faults};
+use testkit::{canary, plimsoll, schema_faults};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 /// Tokens of each pool.
@@ -140,10 +140,13 @@ fn hold(what: &str, answers: &[(f64, f64)], account: &[Batch], above: f64) -> Re
         let Some((least, most)) = span(account, *at) else { continue };
         held += 1;
         if *tokens < least - ALLOWED || *tokens > most + ALLOWED + above {
-            return Err(format!(
-                "{what}: {tokens} said, {least} to {most} by the engine's own account over that second"
-            )
-            .into());
+            let near = account.iter().filter(|batch| (batch.at - at).abs() < 3.0);
+            let near: Vec<String> = near.map(|batch| format!("{:+.2} s {}", batch.at - at, batch.tokens)).collect();
+            let text = format!(
+                "{what}: {tokens} said, {least} to {most} by the engine's own account over that second; around it: {}",
+                near.join(", ")
+            );
+            return Err(text.into());
         }
     }
     Ok(held)
@@ -238,7 +241,7 @@ fn decode_fills() -> Result<(), Failed> {
 
 fn router_leads() -> Result<(), Failed> {
     with(|lab| {
-        let output = lab.inside(PROGRAM).args(["status", "--json", "http://127.0.0.1:29000"]).output()?;
+        let output = canary::run(lab.inside(PROGRAM).args(["status", "--json", "http://127.0.0.1:29000"]));
         let value: Value = serde_json::from_slice(&output.stdout)?;
         let mut urls: Vec<&str> =
             value["servers"].as_array().expect("servers").iter().filter_map(|server| server["url"].as_str()).collect();
@@ -321,7 +324,7 @@ fn ordinary_user() -> Result<(), Failed> {
         std::fs::set_permissions(copy.path(), open)?;
         let words = ["--reuid=65534", "--regid=65534", "--clear-groups"];
         let output =
-            std::process::Command::new("setpriv").args(words).arg(&program).args(["status", "--json"]).output()?;
+            canary::run(std::process::Command::new("setpriv").args(words).arg(&program).args(["status", "--json"]));
         let value: Value = serde_json::from_slice(&output.stdout)?;
         let server = value["servers"]
             .as_array()
@@ -346,10 +349,8 @@ fn killed() -> Result<(), Failed> {
         std::process::Command::new("kill").args(["-9", &decode.to_string()]).status()?;
         std::thread::sleep(Duration::from_secs(1));
         // The router still lists it: what stands in for its own word is the router's, with its age, or nothing.
-        let output = lab
-            .inside(PROGRAM)
-            .args(["status", "--json", "http://127.0.0.1:29000", "http://127.0.0.1:30002"])
-            .output()?;
+        let words = ["status", "--json", "http://127.0.0.1:29000", "http://127.0.0.1:30002"];
+        let output = canary::run(lab.inside(PROGRAM).args(words));
         let value: Value = serde_json::from_slice(&output.stdout)?;
         let server = value["servers"]
             .as_array()

@@ -6,13 +6,20 @@
 
 mod aside;
 pub mod clock;
+pub mod command;
+pub mod gpu;
 pub mod http;
+pub mod installed;
+mod own;
 pub mod place;
 pub mod process;
 pub mod secret;
 mod text;
 
+pub use command::{Command, Ran};
 pub use http::{AllowList, Client, Counts, Credentials, Limits, NetNs, Target, TlsOptions};
-pub use place::{Content, Host, Place};
+pub use installed::{Installed, Stamps};
+pub use own::{is_own, read_own};
+pub use place::{Content, Ends, Host, Place, Wanted};
 pub use process::{Process, Processes, processes};
 pub use secret::{Secret, SecretSource};

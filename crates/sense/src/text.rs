@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-/// `bytes` as one line of at most `most` characters: what could upset a terminal is escaped, the rest cut off with an
-/// ellipsis.
+/// `bytes` as one line of at most `most` characters: what may be secret is left out, what could upset a terminal is escaped,
+/// the rest cut off with an ellipsis.
 pub(crate) fn printable(bytes: &[u8], most: usize) -> String {
     let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.chars().flat_map(Shown::new).collect::<String>(),
-        Err(_) => bytes.escape_ascii().to_string(),
+        Ok(text) => model::without_secrets(text).chars().flat_map(Shown::new).collect::<String>(),
+        Err(_) => model::without_secrets(&bytes.escape_ascii().to_string()),
     };
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -141,7 +141,7 @@ fn batch(line: &str) -> Option<Batch> {
     Some(Batch { at: at.as_microsecond() as f64 / 1.0e6, tokens: number(rest, "#token: ")? })
 }
 
-fn number(text: &str, behind: &str) -> Option<f64> {
+pub(crate) fn number(text: &str, behind: &str) -> Option<f64> {
     let rest = text.split(behind).nth(1)?;
     let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()

@@ -1,10 +1,12 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
+pub mod canary;
 pub mod lab;
 mod program;
 pub mod real;
 mod replay;
 pub mod standin;
+pub mod systemd;
 
-pub use program::{Output, plimsoll, schema_faults};
+pub use program::{OWN, Output, plimsoll, schema_faults};
 pub use replay::{Answer, Replay};

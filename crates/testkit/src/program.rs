@@ -5,6 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+/// The variable of the program's own environment that holds a canary.
+pub const OWN: &str = "CANARY";
+
 /// What a run of the binary gave.
 #[derive(Debug)]
 pub struct Output {
@@ -26,16 +29,16 @@ impl Output {
     }
 }
 
-/// Runs `program` (a test's `CARGO_BIN_EXE_plimsoll`) with arguments; the environment holds nothing of ours.
+/// Runs `program` (a test's `CARGO_BIN_EXE_plimsoll`) with arguments, as talkative as an environment can make it, and
+/// checks what it says for canaries.
 ///
 /// # Panics
-/// When it cannot be started.
+/// When it cannot be started, or tells a canary.
 pub fn plimsoll(program: &str, arguments: &[&str]) -> Output {
-    let output = Command::new(program)
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap_or_else(|error| panic!("{program} does not start: {error}"));
+    let mut command = Command::new(program);
+    command.args(arguments).env("NO_COLOR", "1").env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full");
+    command.env(OWN, crate::canary::planted_in("own-environment"));
+    let output = crate::canary::run(&mut command);
     Output {
         code: output.status.code().unwrap_or(-1),
         text: String::from_utf8_lossy(&output.stdout).into_owned(),

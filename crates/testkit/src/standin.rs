@@ -5,8 +5,13 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::canary::planted_in;
+
 /// Says to a test program that it runs as a stand-in, and on which loopback ports it listens (separated by commas).
 const LISTEN: &str = "PLIMSOLL_STANDIN";
+
+/// Says to a stand-in which file it holds open for reading and writing.
+const HOLD: &str = "PLIMSOLL_STANDIN_HOLDS";
 
 /// The file in its working folder in which a stand-in keeps what it was asked.
 pub const REQUESTS: &str = "requests";
@@ -14,6 +19,14 @@ pub const REQUESTS: &str = "requests";
 /// A running stand-in; ended when dropped.
 pub struct Standin {
     child: Child,
+}
+
+/// What a stand-in leaves on its host.
+pub struct Leaves {
+    /// Where its standard output goes.
+    pub output: Stdio,
+    /// A file that it holds open, and may write to.
+    pub held: Option<PathBuf>,
 }
 
 /// To be called first in a test program whose links are stand-ins: acts as one, if it was started as one, listening and
@@ -32,6 +45,8 @@ pub fn acts() -> bool {
             }
         });
     }
+    let held = std::env::var_os(HOLD);
+    let _held = held.map(|path| std::fs::OpenOptions::new().read(true).write(true).open(path));
     let mut ignored = Vec::new();
     let _ = std::io::stdin().read_to_end(&mut ignored);
     true
@@ -58,6 +73,14 @@ impl Standin {
     /// # Panics
     /// When it cannot be started.
     pub fn start(folder: &Path, argv: &[String], title: Option<&str>, listen: &str) -> Standin {
+        Standin::leaving(folder, argv, title, listen, Leaves { output: Stdio::null(), held: None })
+    }
+
+    /// The same, with what it leaves beside its answers.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn leaving(folder: &Path, argv: &[String], title: Option<&str>, listen: &str, leaves: Leaves) -> Standin {
         use std::os::unix::process::CommandExt as _;
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
         let here = folder.join(&argv[0]);
@@ -67,12 +90,17 @@ impl Standin {
             .args(&argv[1..])
             .env("PATH", path)
             .env(LISTEN, listen)
+            .envs(leaves.held.map(|path| (HOLD, path)))
+            .env("TZ", "UTC")
+            .env("HF_TOKEN", planted_in("environment"))
+            .env("SGLANG_API_KEY", planted_in("environment-key"))
+            .env("HTTPS_PROXY", format!("http://me:{}@proxy.invalid:1", planted_in("environment-url")))
             .current_dir(folder)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(leaves.output)
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| panic!("{argv:?} does not start: {error}"));
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", argv[0]));
         Standin { child }
     }
 

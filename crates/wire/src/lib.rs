@@ -5,3 +5,10 @@
 
 pub mod capture;
 pub mod exposition;
+pub mod json;
+pub mod launch;
+pub mod log;
+pub mod msgpack;
+pub mod python;
+pub mod slab;
+pub mod transcript;

@@ -3,40 +3,36 @@
 
 mod support;
 
+#[path = "../../../fuzz/entries/dice.rs"]
+mod dice;
 #[path = "../../../fuzz/entries/exposition.rs"]
 mod exposition;
+#[path = "../../../fuzz/entries/log.rs"]
+mod log;
+#[path = "../../../fuzz/entries/manifests.rs"]
+mod manifests;
+#[path = "../../../fuzz/entries/python.rs"]
+mod python;
+#[path = "../../../fuzz/entries/slab.rs"]
+mod slab;
+#[path = "../../../fuzz/entries/units.rs"]
+mod units;
 
-/// Bytes that mean something to one of the formats, or break it.
-const SPICE: [u8; 16] = *b"{}\"\\,= \t\n\r#0N-\xFF\0";
+use dice::throw;
 
-/// A small generator of numbers that need not be good, only the same each time (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
+/// The seeds as they are, then spoilt.
+fn each(seeds: &[&[u8]], rounds: usize, entry: impl Fn(&[u8])) {
+    for seed in seeds {
+        entry(seed);
     }
-
-    /// A piece of `seed` with a few bytes put in, taken out, doubled or replaced.
-    fn spoil(&mut self, seed: &[u8]) -> Vec<u8> {
-        let start = self.below(seed.len());
-        let length = self.below(600.min(seed.len() - start) + 1);
-        let mut piece = seed[start..start + length].to_vec();
-        for _ in 0..self.below(8) {
-            let at = self.below(piece.len());
-            let spice = SPICE[self.below(SPICE.len())];
-            match self.below(4) {
-                0 => piece.insert(at, spice),
-                1 if !piece.is_empty() => drop(piece.remove(at)),
-                2 if !piece.is_empty() => piece[at] = spice,
-                _ => piece.extend_from_within(at..(at + self.below(40)).min(piece.len())),
-            }
-        }
-        piece
-    }
+    throw(
+        rounds,
+        |dice| {
+            let seed = seeds[dice.below(seeds.len())];
+            dice.spoil(seed)
+        },
+        entry,
+    );
 }
 
 const ODD: &[u8] =
@@ -58,10 +54,66 @@ fn exposition_survives_and_agrees_with_itself() {
     for seed in &seeds {
         exposition::run(seed);
     }
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
-    for turn in 0..3000 {
-        // Every other piece is of the odd seed, where the rare parts of the format are.
-        let seed = if turn % 2 == 0 { ODD } else { &seeds[dice.below(seeds.len())] };
-        exposition::run(&dice.spoil(seed));
-    }
+    // Every other piece is of the odd seed, where the rare parts of the format are.
+    throw(
+        3000,
+        |dice| {
+            let seed = if dice.below(2) == 0 { ODD } else { &seeds[dice.below(seeds.len())] };
+            dice.spoil(seed)
+        },
+        exposition::run,
+    );
+}
+
+/// Lines in many wrappings, whole, broken and within each other.
+const LINES: &str = "[2026-11-29 16:15:23 DP0 TP3] Decode batch, #token: 796, token usage: 0.39, #queue-req: 0\n\
+    \u{1b}[32m[2026-11-29 16:15:23,860 TP3]\u{1b}[0m batch. #t: 1,234, a=5 GB\r\n\
+    {\"log\":\"INFO 11-29 16:15:23 [x.py:12] batch a=1e9\\n\",\"stream\":\"stderr\",\"time\":\"2026-11-29T16:15:23Z\"}\n\
+    {\"MESSAGE\":[27,91,109,98,97],\"__REALTIME_TIMESTAMP\":\"1795968923000000\"}\n\
+    2026-11-29T16:15:23.1Z stderr P [gpu=1] batch #t: -0.5, usage: 0.\n\
+    <14>1 2026-11-29T16:15:23+01:00 h p 1 - [a b=\"]\"] Rank 0: usage: nan\n\
+    Nov 29 16:15:23 h u[1]: (Actor pid=3) > on.log:3:16:15:23 batch, token us\nage: 0.3\n9, #t: 7\n\
+    worker-1  | #033[1mI1129 16:15:23.5 7 x.cc:1] a=0.1 -> 0.8\n\0\n50%|#\r100%|##[2026-11-29 16:15:23] a=inf\n";
+
+/// Records as `journalctl --output=json` prints them.
+const JOURNAL: &[u8] = include_bytes!("../../../fuzz/seeds/log/journal.json");
+
+#[test]
+fn log_survives_and_agrees_with_a_naive_reading() {
+    each(&[LINES.as_bytes(), JOURNAL], 3000, log::run);
+}
+
+#[test]
+fn slab_survives_and_keeps_its_caps() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slabs");
+    let mut seed = std::fs::read(folder.join("after-load.shm")).expect("a recorded slab");
+    slab::run(&seed);
+    seed.truncate(420);
+    each(&[&seed], 3000, slab::run);
+}
+
+const SHELL: &str = "$ export A=b\nuser@h:~$ docker run -e K=v --name n i bash -c \"x --y $A ${B:-c}\" \\\n> --z <<E\nE\n\
+    A=(a b)\nsrun -n 2 nohup x \"${A[@]}\" 2>&1 & # c\n";
+const DUMP: &str = "args: Namespace(a='x\\'y', b=1, c=[1, {'d': (2,)}], e=<F.G: 1>, h=None)\n";
+
+#[test]
+fn starts_survive() {
+    let units_text = include_str!("launch/units.txt").as_bytes();
+    let seeds = [units_text, SHELL.as_bytes(), DUMP.as_bytes(), include_str!("launch/rendered.yaml").as_bytes()];
+    each(&seeds, 4000, units::run);
+}
+
+#[test]
+fn manifests_survive() {
+    let seeds = [include_str!("launch/compose.yaml").as_bytes(), include_str!("launch/rendered.yaml").as_bytes()];
+    each(&seeds, 4000, manifests::run);
+}
+
+/// A beginning and an end of everything that a piece of ordinary source rarely has.
+const ODD_SOURCE: &[u8] = include_bytes!("sources/odd.py");
+
+#[test]
+fn python_survives_and_agrees_with_itself() {
+    let seeds = [include_bytes!("sources/collector.py").as_slice(), ODD_SOURCE];
+    each(&seeds, 6000, python::run);
 }

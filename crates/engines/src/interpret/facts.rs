@@ -7,7 +7,7 @@ use super::{Body, path};
 use crate::table::{Source, Table};
 
 /// A server's own word outweighs its command line.
-const SAID: u8 = 2;
+pub(super) const SAID: u8 = 2;
 
 pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut Account) {
     match body {
@@ -54,6 +54,29 @@ fn knobs(table: &Table, source: &Source, root: &Value, account: &mut Account) {
         let Some(value) = root.get(key).and_then(path::text) else { continue };
         if let Some(value) = knob.value(&value) {
             account.learn(&knob.fact, value, format!("{} {key}", source.get), SAID);
+        }
+    }
+}
+
+/// Facts from the arguments that a starting server writes into its log.
+pub(crate) fn dump(table: &Table, message: &str, place: &str, account: &mut Account) {
+    let Some(dump) = wire::launch::dump(message) else { return };
+    for knob in &table.knobs {
+        let Some(key) = &knob.info else { continue };
+        let Some((_, value)) = dump.fields.iter().find(|(name, _)| name == key) else { continue };
+        // As JSON spells it, which knobs.toml maps.
+        let spelled = match value {
+            wire::launch::Value::Text(text) => text.clone(),
+            wire::launch::Value::Scalar(word) => match word.as_str() {
+                "True" => "on".to_owned(),
+                "False" => "off".to_owned(),
+                "None" => "null".to_owned(),
+                number => number.to_owned(),
+            },
+            wire::launch::Value::Other(_) => continue,
+        };
+        if let Some(value) = knob.value(&spelled) {
+            account.learn(&knob.fact, value, format!("{place} {key}"), SAID);
         }
     }
 }

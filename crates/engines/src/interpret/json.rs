@@ -6,6 +6,7 @@ use model::text::printable;
 use model::{Account, Observation, PoolSet, RankId, RankValue, Readings, Role, SourceOutcome, Time, View, Worker};
 use serde_json::Value;
 
+use super::spots::{self, Spots};
 use super::{MOST_RANKS, MOST_WORKERS, counts, cut, path, ranks, value};
 use crate::table::{Source, WorkerList};
 
@@ -67,6 +68,7 @@ pub(super) fn read(
     if elements.len() > most {
         cut(account, source, most, "elements");
     }
+    let spots = Spots::of(observation, root);
     let mut any = source.read.is_empty();
     for element in elements.into_iter().take(most) {
         let inner = match &source.inner {
@@ -74,7 +76,13 @@ pub(super) fn read(
             None => vec![element],
         };
         for row in inner {
-            any |= read_element(trust, source, observation, Nest { root, outer: element, element: row }, account);
+            any |= read_element(
+                trust,
+                source,
+                observation,
+                Nest { root, outer: element, element: row, spots: &spots },
+                account,
+            );
         }
     }
     // An answer whose rows all belong to elements that are not there (no workers yet) is an answer all the same.
@@ -95,7 +103,7 @@ fn read_workers(source: &Source, list: &WorkerList, root: &Value, account: &mut 
         let Some(url) = field(&list.url).and_then(Value::as_str) else { continue };
         let role = list.role.as_ref().and_then(field).and_then(Value::as_str).map(worker_role);
         let healthy = list.healthy.as_ref().and_then(field).and_then(Value::as_bool);
-        let version = list.version.as_ref().and_then(field).and_then(Value::as_str).map(str::to_owned);
+        let version = list.version.as_ref().and_then(field).and_then(Value::as_str).map(printable);
         let worker = Worker { url: printable(url), role, healthy, version };
         if !account.workers.contains(&worker) {
             account.workers.push(worker);
@@ -114,17 +122,18 @@ struct Nest<'a> {
     root: &'a Value,
     outer: &'a Value,
     element: &'a Value,
+    spots: &'a Spots,
 }
 
 fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Nest<'_>, account: &mut Account) -> bool {
-    let Nest { root, outer, element } = nest;
+    let Nest { root, outer, element, spots } = nest;
     let at = taken_at(source, observation, root, outer);
     let mut said = BTreeMap::new();
     for (kind, from) in &source.rank {
         let Some(value) = path::first(root, element, from).filter(|value| !value.is_null()) else { continue };
         let whole = |number: &f64| number.fract() == 0.0 && (0.0..1.0e6).contains(number);
         let Some(number) = number(value).filter(whole) else {
-            let text = format!("GET {}: {from} is {value}, which is no rank; its numbers were not read", source.get);
+            let text = format!("{}: {from} is {value}, which is no rank; its numbers were not read", observation.url);
             account.notes.push(model::Note::new("bad-labels", printable(&text)));
             return true;
         };
@@ -132,6 +141,9 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     }
     let rank = ranks::rank(&said, account);
     let void = source.void.as_ref().filter(|field| path::first(root, element, field).and_then(number) == Some(0.0));
+    // What the writer leaves out has its usual value, once anything was published.
+    let speaks =
+        void.is_none() && source.void.as_ref().is_some_and(|field| path::first(root, element, field).is_some());
     let mut pools: BTreeMap<(String, String), Readings> = BTreeMap::new();
     let mut view = Readings::new();
     let mut values = Vec::new();
@@ -139,12 +151,15 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         if !counts(row, account) {
             continue;
         }
-        let Some(number) = path::first(root, element, &row.name).and_then(number) else { continue };
+        let found = path::first(root, element, &row.name);
+        let said = found.and_then(number);
+        let Some(number) = said.or_else(|| row.omitted.filter(|_| speaks)) else { continue };
         let reading = if let Some(field) = void {
             let why = format!("nothing was published yet: {field} is 0 in {}", source.get);
             model::Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
         } else {
-            let from = format!("{} {}", observation.url, row.name);
+            let line = spots.line(found.unwrap_or(element));
+            let from = spots::named(observation, line, &row.name);
             value::reading(row, number, from, at.time, |name| account.fact(name))
                 .untimed(source.at.is_some() && !at.said)
         };
@@ -228,6 +243,14 @@ fn taken_at(source: &Source, observation: &Observation, root: &Value, element: &
         return Taken { time: observation.at, said: false };
     }
     Taken { time: observation.at.plus(-age.max(0.0)), said: true }
+}
+
+/// The newest time in an answer: its own, or that of an element.
+pub(crate) fn answered_at(source: &Source, root: &Value) -> Option<Time> {
+    let elements = source.each.as_ref().map_or_else(|| vec![root], |each| path::find(root, root, each, MOST_RANKS));
+    let paths = [&source.now, &source.at].into_iter().flatten();
+    let times = paths.flat_map(|path| elements.iter().filter_map(|element| path::first(root, element, path)));
+    times.filter_map(time).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Seconds by which a peer's clock may be ahead of ours before its times are disbelieved.

@@ -3,27 +3,32 @@
 
 mod facts;
 mod json;
+pub(crate) mod log;
 mod path;
 mod prometheus;
 mod ranks;
+mod slab;
+mod spots;
 mod value;
 
-use model::{Account, Note, Observation, SourceOutcome, SourceStatus};
+use model::{Account, Log, Note, Observation, SourceOutcome, SourceStatus};
 
 use crate::table::condition::Holds;
 use crate::table::{Format, Read, Source, Table};
 
-pub(crate) use json::parse as parse_json;
-pub(crate) use path::first as json_first;
+pub(crate) use facts::dump as dumped;
+pub(crate) use json::{answered_at, parse as parse_json};
+pub(crate) use path::{find as json_find, first as json_first};
 pub(crate) use prometheus::{holds_series, looks_wrong};
+pub use slab::is_being_written;
 
 /// Workers read from one answer; more are cut off with a note.
 pub(crate) const MOST_WORKERS: usize = 4096;
 /// Ranks read from one answer, likewise.
 pub(crate) const MOST_RANKS: usize = 1024;
 
-/// Understands everything that one server answered. `flags` are facts of its command line, if it is known.
-pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Facts) -> Account {
+/// Understands everything that one server answered and wrote. `flags` are facts of its command line, if it is known.
+pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
     let answer = |source: &Source| {
         let mut same = observations.iter().filter(|observation| observation.get == source.get);
@@ -46,6 +51,7 @@ pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Fac
     for ((_, source, _), body) in asked.iter().zip(&bodies) {
         facts::learn(table, source, body, &mut account);
     }
+    let scanned: Vec<_> = logs.iter().map(|log| scan(table, log, &mut account)).collect();
     if account.fact("role").is_none() {
         account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     }
@@ -65,13 +71,35 @@ pub fn interpret(table: &Table, observations: &[Observation], flags: &model::Fac
         account.sources.push(SourceStatus {
             id: source.id.clone(),
             get: source.get.clone(),
+            http: source.format != Format::Slab,
             at: observation.at,
             took: observation.took,
             outcome,
         });
     }
+    for (log, scanned) in logs.iter().zip(scanned) {
+        let outcome = match scanned {
+            Ok(scanned) => log::keep(table, table.sources.len() as u16, &scanned, &mut account),
+            Err(why) => SourceOutcome::Unreachable(why),
+        };
+        account.sources.push(SourceStatus {
+            id: log::ID.to_owned(),
+            get: model::text::visible(log.name.clone()),
+            http: false,
+            at: log.at,
+            took: log.took,
+            outcome,
+        });
+    }
     infer(table, &mut account);
     account
+}
+
+fn scan(table: &Table, log: &Log, account: &mut Account) -> Result<log::Scanned, String> {
+    match &log.outcome {
+        Ok(stretches) => Ok(log::scan(table, log, stretches, account)),
+        Err(blind) => Err(blind.text.clone()),
+    }
 }
 
 /// Adds what facts imply to sets of the pool that say how much is used, and not this.
@@ -132,21 +160,29 @@ impl<'a> Body<'a> {
         };
         let status = answer.status;
         Body::Nothing(match status {
-            200 => match source.format {
-                Format::Json => match parse_json(&answer.body) {
-                    Ok(root) => return Body::Json(root),
-                    Err(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
-                },
-                Format::Prometheus => match looks_wrong(&answer.body) {
-                    None => return Body::Page(&answer.body),
-                    Some(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
-                },
+            200 => match Body::read(source, &answer.body) {
+                Ok(body) => return body,
+                Err(why) if source.format == Format::Slab => {
+                    SourceOutcome::Broken(format!("{}: {why}", observation.url))
+                }
+                Err(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
             },
             401 | 403 => SourceOutcome::Denied(format!("GET {get} answered {status}: it wants credentials")),
             status if source.off.contains(&status) => SourceOutcome::Off(format!("GET {get} answered {status}")),
             404 => SourceOutcome::Broken(format!("GET {get} answered 404")),
             _ => SourceOutcome::Broken(format!("GET {get} answered {status}")),
         })
+    }
+
+    fn read(source: &Source, bytes: &'a [u8]) -> Result<Body<'a>, String> {
+        match source.format {
+            Format::Json => parse_json(bytes).map(Body::Json),
+            Format::Slab => slab::root(source, bytes).map(Body::Json),
+            Format::Prometheus => match looks_wrong(bytes) {
+                None => Ok(Body::Page(bytes)),
+                Some(why) => Err(why.to_owned()),
+            },
+        }
     }
 }
 

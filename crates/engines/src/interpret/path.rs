@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The values that `path` leads to from `from`; `$.` starts at `root` instead. `[*]` goes through every element of a
-/// list, at most `cap` of them in all.
+/// list, at most `cap` of them in all; `[3]` is the fourth.
 pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize) -> Vec<&'a Value> {
     let (start, path) = match path.strip_prefix("$.") {
         Some(rest) => (root, rest),
@@ -11,17 +11,20 @@ pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize)
     };
     let mut found = vec![start];
     for step in path.split('.') {
-        let (key, every) = match step.strip_suffix("[*]") {
-            Some(key) => (key, true),
-            None => (step, false),
+        let (key, which) = match step.strip_suffix(']').and_then(|step| step.split_once('[')) {
+            Some((key, which)) => (key, Some(which)),
+            None => (step, None),
         };
         let mut next = Vec::new();
         for value in found {
             let Some(value) = (if key.is_empty() { Some(value) } else { value.get(key) }) else { continue };
-            match (every, value) {
-                (false, value) => next.push(value),
-                (true, Value::Array(items)) => next.extend(items.iter().take(cap.saturating_sub(next.len()))),
-                (true, _) => {}
+            match (which, value) {
+                (None, value) => next.push(value),
+                (Some("*"), Value::Array(items)) => next.extend(items.iter().take(cap.saturating_sub(next.len()))),
+                (Some(index), Value::Array(items)) => {
+                    next.extend(index.parse::<usize>().ok().and_then(|index| items.get(index)));
+                }
+                (Some(_), _) => {}
             }
         }
         found = next;

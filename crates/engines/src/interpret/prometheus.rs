@@ -8,7 +8,7 @@ use model::{
 };
 use wire::exposition::{self, Limits};
 
-use super::{MOST_RANKS, counts, cut, ranks, value};
+use super::{MOST_RANKS, counts, cut, ranks, spots, value};
 use crate::table::condition::Holds;
 use crate::table::{Fold, Read, Source, Table};
 
@@ -21,6 +21,8 @@ struct Seen {
     value: f64,
     /// The time that the sample carries, or that of the answer.
     at: Time,
+    /// The line of the page.
+    line: u32,
 }
 
 /// Where a sample belongs: the worker (on a router's page) and the rank labels that it carries.
@@ -120,7 +122,8 @@ pub(super) fn read(
             sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
         let at = stamp.unwrap_or(observation.at);
         let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
-        seen.push(Seen { row: *row, place, pid, name: sample.name.into_owned(), value: sample.value, at });
+        let (name, value, line) = (sample.name.into_owned(), sample.value, sample.line);
+        seen.push(Seen { row: *row, place, pid, name, value, at, line });
     });
     note_summary(source, &summary, bad_labels, account);
     if seen.is_empty() {
@@ -208,6 +211,8 @@ struct Said {
     name: String,
     values: Vec<f64>,
     at: Time,
+    /// The first one's line of the page.
+    line: u32,
 }
 
 /// One reading a row and place.
@@ -215,7 +220,8 @@ fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &A
     let mut values: BTreeMap<(Place, usize), Said> = BTreeMap::new();
     for sample in seen {
         let entry = values.entry((sample.place, sample.row));
-        let said = entry.or_insert_with(|| Said { name: sample.name, values: Vec::new(), at: sample.at });
+        let said =
+            entry.or_insert_with(|| Said { name: sample.name, values: Vec::new(), at: sample.at, line: sample.line });
         said.values.push(sample.value);
         if sample.at < said.at {
             said.at = sample.at;
@@ -227,7 +233,7 @@ fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &A
         .map(|((place, _), said)| (place.clone(), said.values[0]))
         .collect();
     let mut readings = ByPlace::new();
-    for ((place, index), Said { name, values, at }) in values {
+    for ((place, index), Said { name, values, at, line }) in values {
         let row = &source.read[index];
         let nothing_runs = running.get(&place).is_none_or(|running| *running == 0.0);
         let frozen = row.frozen.as_ref().is_some_and(|frozen| frozen.holds(|name| account.fact(name)) == Holds::Yes);
@@ -235,7 +241,7 @@ fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &A
             let why = format!("{name} is not written while nothing runs: {} is of the last batch", values[0]);
             Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
         } else {
-            one(source, row, &format!("{} {name}", observation.url), &values, at, account)
+            one(source, row, &spots::named(observation, Some(line), &name), &values, at, account)
         };
         readings.entry(place).or_default().insert(index, reading);
     }

@@ -6,6 +6,7 @@ mod unwrap;
 
 pub use config_file::settings;
 pub use flags::{forget_defaults, from_arguments, from_config};
+pub use unwrap::split;
 
 use crate::Tables;
 use crate::table::ProcessRule;
@@ -44,6 +45,28 @@ pub fn recognise(tables: &Tables, argv: &[String]) -> Option<Recognised> {
         }
     }
     None
+}
+
+/// Recognises the engine that a container of `image` runs when it is given arguments alone: the first of them is one of the
+/// engine's flags.
+pub fn recognise_image(tables: &Tables, image: &str, arguments: &[String]) -> Option<Recognised> {
+    let name = image.split('@').next().unwrap_or_default();
+    let folder = name.rfind('/').map_or(0, |at| at + 1);
+    let name = name[folder..].find(':').map_or(name, |at| &name[..folder + at]);
+    let flag = arguments.first()?.split('=').next()?;
+    let same =
+        |known: &String| name.strip_suffix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let table = tables.iter().find(|table| {
+        table.engine.image.iter().any(same)
+            && table.knobs.iter().any(|knob| knob.flags.iter().any(|known| known == flag))
+    })?;
+    let (engine, arguments) = (table.engine.name.clone(), Some(arguments.to_vec()));
+    Some(Recognised {
+        engine,
+        arguments,
+        wrappers: 0,
+        spelling: table.engine.image.iter().find(|known| same(known))?.clone(),
+    })
 }
 
 fn spelling(rule: &ProcessRule) -> String {

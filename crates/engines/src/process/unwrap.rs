@@ -114,6 +114,11 @@ fn after_options<'a>(argv: &'a [String], valued: &[&str], operand: bool) -> &'a 
     argv.get(index..).unwrap_or_default()
 }
 
+/// The words of the first command in a shell text.
+pub fn split(text: &str) -> Vec<String> {
+    split_script(text).into_iter().next().unwrap_or_default()
+}
+
 /// The text behind `-c`, `-lc`, `-ec`, …
 fn shell_script(arguments: &[String]) -> Option<&str> {
     let flag =

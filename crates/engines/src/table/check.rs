@@ -2,7 +2,7 @@
 
 use model::Scope;
 
-use super::Table;
+use super::{Format, Read, Table};
 
 /// Every fault of `table`, one sentence each; empty when it is sound.
 pub fn check(table: &Table) -> Vec<String> {
@@ -14,6 +14,9 @@ pub fn check(table: &Table) -> Vec<String> {
         let id = &source.id;
         if table.sources[..index].iter().any(|earlier| earlier.id == *id) {
             fault(format!("source {id:?} stands twice"));
+        }
+        if source.format == Format::Slab && (source.magic.len() != 4 || !source.get.contains('*')) {
+            fault(format!("source {id:?}: a slab has a magic of four letters and a pattern of files"));
         }
         if !source.get.starts_with('/') || source.get.starts_with("/health") {
             fault(format!("source {id:?}: {:?} is no path that may be asked", source.get));
@@ -33,6 +36,19 @@ pub fn check(table: &Table) -> Vec<String> {
             }
         }
     }
+    for (index, line) in table.lines.iter().enumerate() {
+        let id = &line.id;
+        if table.lines[..index].iter().any(|earlier| earlier.id == *id) {
+            fault(format!("line {id:?} stands twice"));
+        }
+        if line.starts.iter().all(|start| start.trim().is_empty()) {
+            fault(format!("line {id:?} begins with nothing"));
+        }
+        let pooled = |read: &&Read| (read.signal.row().scope == Scope::Pool) != read.pool.is_some();
+        if let Some(read) = line.read.iter().find(pooled) {
+            fault(format!("line {id:?}: {:?} must name a pool exactly when its signal is of a pool", read.name));
+        }
+    }
     for answer in &table.engine.answer {
         if answer.get.starts_with("/health") {
             fault(format!("answer {:?}: may not be asked", answer.get));
@@ -41,6 +57,17 @@ pub fn check(table: &Table) -> Vec<String> {
     for need in &table.needs {
         if !table.sources.iter().any(|source| source.id == need.source) {
             fault(format!("need {:?}: no source is called {:?}", need.id, need.source));
+        }
+    }
+    if let Some(package) = &table.engine.package {
+        let inside = |folder: &String| !folder.starts_with('/') && !folder.split('/').any(|part| part == "..");
+        if package.folders.is_empty() || !package.folders.iter().all(inside) || package.needles.is_empty() {
+            fault("package: it needs folders below its own, and needles".to_owned());
+        }
+        for rule in &package.rule {
+            if rule.class.is_none() && rule.test.is_none() || rule.when.is_none() && rule.with.is_none() {
+                fault("a package rule has a class or a test, and a condition or a flag".to_owned());
+            }
         }
     }
     for rule in &table.engine.process {

@@ -29,6 +29,9 @@ pub struct Knob {
     /// True: takes no value; there is `on`, absent `off`.
     #[serde(default)]
     pub switch: bool,
+    /// Each server has its own, also among replicas: never compared.
+    #[serde(default)]
+    pub own: bool,
     /// May stand several times or with several values; values are joined by a space.
     #[serde(default)]
     pub many: bool,

@@ -6,6 +6,8 @@ mod check;
 pub mod condition;
 mod doctor;
 mod knob;
+mod line;
+mod package;
 mod recognise;
 mod source;
 pub mod version;
@@ -13,6 +15,8 @@ pub mod version;
 pub use check::check;
 pub use doctor::{Case, CaseState, DoctorFile, Need};
 pub use knob::{Knob, KnobFile};
+pub use line::{Count, Line, LogFormat};
+pub use package::{Package, PackageRule};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Fold, Format, Infer, Read, Refuse, Source, SourceFile, WorkerList};
 
@@ -29,6 +33,10 @@ pub struct Table {
     pub sources: Vec<Source>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
+    /// `sources.toml`: how its log is written.
+    pub log: LogFormat,
+    /// `sources.toml`: lines of its log.
+    pub lines: Vec<Line>,
     /// `doctor.toml`: what an operator needs from it and how each is had.
     pub needs: Vec<Need>,
 }

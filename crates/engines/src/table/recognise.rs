@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::package::Package;
+
 /// The whole of `engine.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +22,9 @@ pub struct EngineFile {
     /// Processes that are this engine.
     #[serde(default)]
     pub process: Vec<ProcessRule>,
+    /// Container images that start it, without registry and tag, when they are given arguments alone.
+    #[serde(default)]
+    pub image: Vec<String>,
     /// Ports that it opens.
     #[serde(default)]
     pub port: Vec<PortRule>,
@@ -29,6 +34,9 @@ pub struct EngineFile {
     /// What a restart costs, said by `doctor` as the price of a flag.
     #[serde(default)]
     pub restart: String,
+    /// Its own source, where that can be read.
+    #[serde(default)]
+    pub package: Option<Package>,
 }
 
 /// What kind of program it is.

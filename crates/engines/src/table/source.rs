@@ -6,6 +6,7 @@ use model::{Signal, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
+use super::line::{Line, LogFormat};
 use super::version::Version;
 
 /// The whole of `sources.toml`.
@@ -18,6 +19,12 @@ pub struct SourceFile {
     /// What follows from facts.
     #[serde(default)]
     pub infer: Vec<Infer>,
+    /// How its log is written.
+    #[serde(default)]
+    pub log: LogFormat,
+    /// Lines of its log; of two that fit, the earlier counts.
+    #[serde(default)]
+    pub line: Vec<Line>,
 }
 
 /// A value that a fact implies, for sets of a pool that do not say it.
@@ -42,7 +49,7 @@ pub struct Infer {
 pub struct Source {
     /// Its name in other rows and in `explain`.
     pub id: String,
-    /// The path to ask, query and all.
+    /// The path to ask, query and all; of a slab the pattern of its files, with `*` in the last part.
     pub get: String,
     /// The port to ask it on (`PortRule::serves`).
     #[serde(default = "api")]
@@ -71,6 +78,12 @@ pub struct Source {
     /// How much older than the answer its numbers may be, in words; shown as the reading's reason.
     #[serde(default)]
     pub lag: String,
+    /// Slab: the first four bytes.
+    #[serde(default)]
+    pub magic: String,
+    /// Slab: the versions of its layout that the rows are of.
+    #[serde(default)]
+    pub layouts: Vec<u16>,
     /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
     #[serde(default)]
     pub each: Option<String>,
@@ -123,6 +136,9 @@ pub enum Format {
     Prometheus,
     /// JSON.
     Json,
+    /// Shared memory: `magic`, version, ranks, size of a slot; in each slot a length and msgpack. Its rows are read as
+    /// those of the JSON `{"version": …, "ranks": [{"rank": 0, …}]}`.
+    Slab,
 }
 
 /// Where a router's answer lists its workers; JSON paths.
@@ -182,6 +198,9 @@ pub struct Read {
     /// Not what its name says, when this holds; with the reason.
     #[serde(default)]
     pub refuse: Option<Refuse>,
+    /// JSON: the writer leaves it out when it has this value, in elements that say anything at all (`void` is there).
+    #[serde(default)]
+    pub omitted: Option<f64>,
     /// A counter that the engine puts on the page with its first event: absent does not mean broken.
     #[serde(default)]
     pub lazy: bool,

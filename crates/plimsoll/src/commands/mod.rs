@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod drop_in;
 pub(crate) mod explain;
 pub(crate) mod status;
 

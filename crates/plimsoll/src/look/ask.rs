@@ -1,9 +1,10 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
-use engines::table::{Source, Table};
+use engines::table::{Format, Source, Table};
 use model::{Account, BlindKind, Note, Observation, Time};
 use sense::Target;
 
+use super::beside::{self, Beside};
 use super::candidate::{Candidate, Looked};
 use super::{Eye, named};
 
@@ -16,15 +17,36 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     let until = eye.guard.until();
     let mut observations = Vec::new();
     sort_ports(eye, &mut candidate, &mut observations, until).await;
+    if candidate.engine.is_none()
+        && let Some(log) = candidate.logs.first()
+    {
+        // Its pages do not tell what it is; its log does.
+        candidate.engine = engines::saved::written(&eye.tables, log).map(|known| known.table.engine.name.clone());
+    }
     let table = candidate.engine.as_deref().and_then(|name| eye.tables.get(name));
     let mut account = match table {
-        Some(table) => by_table(eye, table, &candidate, &mut observations, until).await,
+        Some(table) => {
+            let over_http = by_table(eye, table, &candidate, &mut observations, until);
+            let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
+            observations.extend(beside.slabs);
+            let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
+            account.notes.extend(candidate.notes.iter().cloned());
+            account.notes.extend(beside.notes);
+            if table.lines.is_empty() && !candidate.logs.is_empty() {
+                let text = format!(
+                    "a log that was given is none of {}: give the address of the server that wrote it",
+                    table.engine.title
+                );
+                account.notes.push(Note::new("log-unplaced", text));
+            }
+            account
+        }
         None => unknown(&observations),
     };
     let named = named::settle(&mut account);
     observations.iter_mut().for_each(forget);
     let took = sense::clock::now().since(started);
-    Looked { candidate, observations, named, account, choices: Vec::new(), findings: Vec::new(), took }
+    Looked { candidate, observations, named, account, choices: Vec::new(), source: None, findings: Vec::new(), took }
 }
 
 /// Drops a body that was understood: of a thousand servers there would be a thousand.
@@ -67,22 +89,19 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
     }
 }
 
-async fn by_table(
-    eye: &Eye,
-    table: &Table,
-    candidate: &Candidate,
-    observations: &mut Vec<Observation>,
-    until: Time,
-) -> Account {
-    // Questions that found out what a port serves are no answers of another port.
+/// Asks every path of the table.
+async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>, until: Time) {
+    // Questions that found out what a port serves are no answers of another port; where no port answered they say why.
+    let silent_all = candidate.ports.is_empty();
     observations.retain(|seen| {
         let of_port =
             |source: &Source| candidate.ports.get(&source.on).is_some_and(|target| is_of(seen, target, &source.get));
-        table.sources.iter().any(of_port)
+        table.sources.iter().any(of_port) || silent_all && seen.outcome.is_err()
     });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
-    for source in table.sources.iter().filter(|source| source.relay.is_none()) {
+    let pages = table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
+    for source in pages {
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
             let other = table.sources.iter().find(|source| source.id == *id);
@@ -99,9 +118,16 @@ async fn by_table(
         }
         observations.push(observation);
     }
-    let mut account = engines::interpret(table, observations, &candidate.flags);
-    account.notes.extend(candidate.notes.iter().cloned());
-    account
+}
+
+/// What the candidate's process leaves on this host, if it is on it, and the logs that were given.
+async fn beside(eye: &Eye, table: &Table, candidate: &Candidate) -> Beside {
+    let mut beside = match &candidate.process {
+        Some(process) => beside::look(eye, table, process, candidate.writes.as_ref()).await,
+        None => Beside::default(),
+    };
+    beside.logs.extend(candidate.logs.iter().cloned());
+    beside
 }
 
 /// Whether an observation is of `get` on this very port.
@@ -151,6 +177,7 @@ fn unknown(observations: &[Observation]) -> Account {
         account.sources.push(model::SourceStatus {
             id: observation.get.clone(),
             get: observation.get.clone(),
+            http: true,
             at: observation.at,
             took: observation.took,
             outcome,

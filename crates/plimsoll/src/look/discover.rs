@@ -8,20 +8,23 @@ use anyhow::Result;
 use engines::Whereabouts;
 use engines::process::{Recognised, forget_defaults, from_arguments, from_config, recognise, settings};
 use engines::table::{PortRule, Table};
-use model::{Facts, Note};
+use model::{Facts, Gap, Note};
 use sense::http::{Base, Scheme};
 use sense::{NetNs, Process, Target, processes};
 
-use super::Eye;
 use super::access::Keys;
 use super::candidate::Candidate;
+use super::{Eye, nodes, unit};
 
 /// What was found.
+#[derive(Default)]
 pub(super) struct Found {
     pub(super) candidates: Vec<Candidate>,
     pub(super) notes: Vec<Note>,
     /// Processes that could not be seen into.
     pub(super) denied: u64,
+    /// Ranks here of servers whose API is on another node.
+    pub(super) elsewhere: Vec<Gap>,
 }
 
 /// Ports of a process that lost its arguments; more are not tried.
@@ -46,6 +49,7 @@ pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
     let mut waiting: Vec<(u32, String)> = Vec::new();
     let parents: BTreeSet<u32> = found.iter().map(|(process, _)| process.ppid).collect();
     let mut candidates: Vec<(Key, Candidate)> = Vec::new();
+    let mut elsewhere: Vec<Gap> = Vec::new();
     // The process itself before a wrapper around it, and the first of its forks.
     found.sort_by_key(|(process, recognised)| (recognised.wrappers, process.listening.is_empty(), process.pid));
     for (process, recognised) in found {
@@ -57,6 +61,10 @@ pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
         }
         eye.atlas.learn_process(&eye.place, &process).await;
         let candidate = candidate(eye, keys, table, &process, &recognised).await;
+        if let Some(gap) = nodes::elsewhere(table, &candidate) {
+            elsewhere.push(gap);
+            continue;
+        }
         if candidate.face().is_none() {
             // One that can be seen into and holds no socket serves nothing: a fork, or one that is still starting.
             if !process.denied.contains(&"fd") {
@@ -84,7 +92,9 @@ pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
         notes.push(Note::new("denied", text));
     }
     let denied = blind + unseen as u64;
-    Ok(Found { candidates: candidates.into_iter().map(|(_, candidate)| candidate).collect(), notes, denied })
+    let candidates = candidates.into_iter().map(|(_, candidate)| candidate).collect();
+    elsewhere.dedup_by(|one, other| one.evidence == other.evidence);
+    Ok(Found { candidates, notes, denied, elsewhere })
 }
 
 /// What our rights hide of the processes themselves.
@@ -158,21 +168,17 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
         let own = process.listening_itself.iter().take(MOST_PORTS);
         unsorted.extend(own.map(|address| keys.for_own(target(*address, Scheme::Http, process))));
     }
-    Candidate {
-        engine: Some(table.engine.name.clone()),
-        ports,
-        unsorted,
-        flags,
-        place: Whereabouts {
-            unit: process.unit.as_ref().map(|unit| unit.name.clone()),
-            unit_user: process.unit.as_ref().and_then(|unit| unit.user),
-            container: process.container.clone(),
-            pid: Some(process.pid),
-            command: Some(recognised.spelling.clone()).filter(|spelling| !spelling.is_empty()),
-        },
-        notes,
-        named_by: None,
-    }
+    let mut place = Whereabouts {
+        unit: process.unit.as_ref().map(|unit| unit.name.clone()),
+        unit_user: process.unit.as_ref().and_then(|unit| unit.user),
+        container: process.container.clone(),
+        pid: Some(process.pid),
+        command: Some(recognised.spelling.clone()).filter(|spelling| !spelling.is_empty()),
+        ..Whereabouts::default()
+    };
+    unit::add(eye, table, &mut place, &flags, &mut notes).await;
+    let (engine, process) = (Some(table.engine.name.clone()), Some(Box::new(process.clone())));
+    Candidate { engine, ports, unsorted, flags, place, process, notes, ..Candidate::nothing() }
 }
 
 async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Facts, notes: &mut Vec<Note>) {

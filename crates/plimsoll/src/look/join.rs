@@ -8,9 +8,14 @@ use model::{Account, Gap, SelfReport, Server, Signal, Snapshot, Time, View};
 use super::candidate::Looked;
 use super::{Eye, follow};
 
-/// Makes the snapshot; the servers' material comes back in the snapshot's order.
-pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u64) -> (Snapshot, Vec<Looked>) {
-    let now = sense::clock::now();
+/// Makes the snapshot as of `now`; the servers' material comes back in the snapshot's order.
+pub(super) fn snapshot(
+    eye: &Eye,
+    looked: Vec<Looked>,
+    started: Time,
+    now: Time,
+    denied: u64,
+) -> (Snapshot, Vec<Looked>) {
     // Each server with its material, so that no order can part them.
     let mut pairs: Vec<(Server, Looked)> = Vec::new();
     let views = seen_by(eye, &looked);
@@ -20,13 +25,15 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
             url: one.candidate.url(),
             host: one.candidate.face().map(|face| face.base.host.clone()).unwrap_or_default(),
             pid: one.candidate.place.pid,
-            unit: one.candidate.place.unit.clone(),
+            unit: one.candidate.place.unit.clone().map(model::text::visible),
             account: &one.account,
             seen_by,
             why: &why,
         };
         let joined = fleet::join(&subject, now);
         let mut server = joined.server;
+        server.numa_nodes.clone_from(&one.candidate.hardware.numa_nodes);
+        server.gpus.clone_from(&one.candidate.hardware.gpus);
         if let Some(table) = server.engine.as_deref().and_then(|name| eye.tables.get(name)) {
             one.findings = engines::examine(table, &one.account, &server, &one.candidate.place);
         } else if let Some(why) = server.unreachable.clone() {
@@ -38,6 +45,7 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
         one.choices = joined.choices;
         pairs.push((server, one));
     }
+    compare_replicas(eye, &mut pairs);
     judge::order(&mut pairs, |(server, _)| server);
     let (servers, looked): (Vec<Server>, Vec<Looked>) = pairs.into_iter().unzip();
     let counts = follow::client(&eye.place).counts();
@@ -59,6 +67,29 @@ pub(super) fn snapshot(eye: &Eye, looked: Vec<Looked>, started: Time, denied: u6
         servers,
     };
     (snapshot, looked)
+}
+
+/// Notes where replicas of one role differ.
+fn compare_replicas(eye: &Eye, pairs: &mut [(Server, Looked)]) {
+    let settings = |engine: &str| {
+        let knobs = eye.tables.get(engine).map_or(&[][..], |table| &table.knobs);
+        knobs.iter().filter(|knob| !knob.own).map(|knob| knob.fact.clone()).collect()
+    };
+    let replicas: Vec<fleet::Replica<'_>> = pairs
+        .iter()
+        .map(|(server, one)| fleet::Replica {
+            url: &server.url,
+            engine: server.engine.as_deref(),
+            role: server.role,
+            model: server.model.as_deref(),
+            version: server.version.as_deref(),
+            facts: &one.account.facts,
+        })
+        .collect();
+    let notes = fleet::drift(&replicas, settings);
+    for ((server, _), notes) in pairs.iter_mut().zip(notes) {
+        server.notes.extend(notes);
+    }
 }
 
 fn reason(eye: &Eye, account: &Account, signal: Signal, pool: &str, tier: &str) -> String {

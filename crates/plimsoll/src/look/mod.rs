@@ -2,9 +2,12 @@
 
 mod access;
 mod ask;
+mod beside;
+mod build;
 mod candidate;
 mod discover;
 mod follow;
+mod given_logs;
 mod guard;
 #[cfg(test)]
 mod guard_test;
@@ -12,9 +15,13 @@ mod identity;
 #[cfg(test)]
 mod identity_test;
 mod join;
+mod kept;
 pub(crate) mod monitors;
 mod named;
+mod nodes;
 pub(crate) mod progress;
+pub(crate) mod saved;
+mod unit;
 
 use std::sync::Arc;
 
@@ -25,6 +32,7 @@ use sense::{Host, Place, Target};
 
 pub(crate) use candidate::{Candidate, Looked};
 
+use self::discover::Found;
 use self::guard::Guard;
 use self::identity::Atlas;
 use crate::cli::LookArgs;
@@ -70,19 +78,38 @@ impl Eye {
 
 /// Looks once.
 pub(crate) async fn look(args: &LookArgs) -> Result<Look> {
-    look_with(args, &[]).await
+    let eye = Arc::new(Eye::here());
+    progress::over(&eye, args.json, Box::pin(once(&eye, args, None))).await
 }
 
-/// Looks once, for a report that asks these monitors as well.
+/// Looks once, for a report that reads the servers' installed source and asks these monitors as well.
 pub(crate) async fn look_with(args: &LookArgs, monitors: &[String]) -> Result<Look> {
     let eye = Arc::new(Eye::here());
-    progress::over(&eye, args.json, Box::pin(once(&eye, args, monitors))).await
+    progress::over(&eye, args.json, Box::pin(once(&eye, args, Some(monitors)))).await
 }
 
-async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: &[String]) -> Result<Look> {
+/// With `monitors`, if only an empty list, it is a deep look.
+async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: Option<&[String]>) -> Result<Look> {
+    let files = saved::files(args, monitors.unwrap_or_default()).map_err(crate::wrong_usage)?;
+    if files.is_empty() { servers(eye, args, monitors).await } else { of_files(eye, &files).await }
+}
+
+/// Reads what was saved.
+async fn of_files(eye: &Arc<Eye>, files: &[String]) -> Result<Look> {
+    let started = sense::clock::now();
+    let saved = saved::look(eye, files).await?;
+    let (snapshot, looked) = join::snapshot(eye, saved.looked, started, saved.now, 0);
+    let eye = Arc::clone(eye);
+    Ok(Look { snapshot, looked, notes: saved.notes, searched: false, monitors: Vec::new(), eye })
+}
+
+/// Asks servers: those given, else those of this host.
+async fn servers(eye: &Arc<Eye>, args: &LookArgs, monitors: Option<&[String]>) -> Result<Look> {
     let started = sense::clock::now();
     let keys = access::Keys::read(&args.access, eye.tables.allowed()).map_err(crate::wrong_usage)?;
+    let deep = monitors.is_some();
     let monitors: Vec<Target> = monitors
+        .unwrap_or_default()
         .iter()
         .map(|url| url.parse())
         .collect::<Result<_, _>>()
@@ -91,29 +118,36 @@ async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: &[String]) -> Result<Lo
     let monitors = monitors.into_iter().map(|target| keys.listed(&target).unwrap_or(target)).collect();
     eye.atlas.learn_ours(&eye.place).await;
     let searched = explicit.is_empty();
-    let mut notes = Vec::new();
-    let mut denied = 0;
-    let candidates = if searched {
-        let found = discover::this_host(eye, &keys).await?;
-        notes.extend(found.notes);
-        denied = found.denied;
-        found.candidates
-    } else {
-        for target in &explicit {
-            notes.extend(target.notes());
-        }
-        eye.atlas.learn_names(&eye.place, explicit.iter()).await;
-        let mut unique: Vec<Target> = Vec::new();
-        for target in explicit {
-            if !unique.iter().any(|known| eye.atlas.same(known, &target)) {
-                unique.push(target);
-            }
-        }
-        unique.into_iter().map(Candidate::given).collect()
-    };
-    let looked = follow::everything(eye, candidates, &keys).await;
-    let (snapshot, looked) = join::snapshot(eye, looked, started, denied);
+    let found = if searched { discover::this_host(eye, &keys).await? } else { given(eye, explicit).await };
+    let Found { mut candidates, mut notes, denied, elsewhere } = found;
+    notes.extend(given_logs::place(eye, &args.log, &mut candidates).await?);
+    let processes = beside::prepare(eye, &mut candidates).await;
+    let (mut looked, hardware) =
+        tokio::join!(follow::everything(eye, candidates, &keys), beside::hardware(eye, &processes));
+    for one in &mut looked {
+        let own = processes.iter().position(|process| Some(process.pid) == one.candidate.place.pid);
+        one.candidate.hardware = own.and_then(|at| hardware.get(at).cloned()).unwrap_or_default();
+    }
+    if deep {
+        build::read(eye, &mut looked).await;
+    }
+    let (mut snapshot, looked) = join::snapshot(eye, looked, started, sense::clock::now(), denied);
+    snapshot.gaps.extend(elsewhere);
     Ok(Look { snapshot, looked, notes, searched, monitors, eye: Arc::clone(eye) })
+}
+
+/// The targets that were given, each place once.
+async fn given(eye: &Eye, explicit: Vec<Target>) -> Found {
+    let notes = explicit.iter().flat_map(Target::notes).collect();
+    eye.atlas.learn_names(&eye.place, explicit.iter()).await;
+    let mut unique: Vec<Target> = Vec::new();
+    for target in explicit {
+        if !unique.iter().any(|known| eye.atlas.same(known, &target)) {
+            unique.push(target);
+        }
+    }
+    let candidates = unique.into_iter().map(Candidate::given).collect();
+    Found { candidates, notes, ..Found::default() }
 }
 
 /// The time of a snapshot for people, in UTC.

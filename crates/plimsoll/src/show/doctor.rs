@@ -5,11 +5,14 @@ use model::{Finding, FindingState, Gap, Role};
 use super::number::several;
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
+use crate::commands::drop_in::DropIn;
 use crate::look::monitors::Watcher;
-use crate::report::{Examined, Report};
+use crate::report::{Examined, Report, Source};
 
 /// Columns before a line's text.
 const INDENT: usize = 14;
+/// The gap that stands with the monitors.
+const NOT_SCRAPED: &str = "not-scraped";
 /// Servers named at a flag in the first lines.
 const MOST_SERVERS: usize = 4;
 
@@ -26,6 +29,10 @@ pub(crate) fn doctor(report: &Report, asked: bool) -> String {
     if asked {
         out += "\n";
         out += &monitors(report, width);
+    }
+    for gap in report.gaps.iter().filter(|gap| gap.server.is_none() && gap.id != NOT_SCRAPED) {
+        out += "\n";
+        out += &host_gap(gap, width);
     }
     for note in &report.notes {
         out += &hang(&label("note"), INDENT, &note.text, width);
@@ -94,6 +101,7 @@ fn one(server: &Examined, width: usize) -> String {
     let title = format!("{} {}", server.role.name(), server.url);
     let about = if facts.is_empty() { String::new() } else { format!(" {}", faint(&facts.join(" · "))) };
     let mut out = format!("{}{about}\n", strong(&title));
+    out += &server.build.as_ref().map(|source| built(source, width)).unwrap_or_default();
     // What is missing first, then what is optional, then what is there.
     let order = |finding: &&Finding| (!finding.state.is_gap() || finding.optional, !finding.state.is_gap());
     let mut findings: Vec<&Finding> = server.findings.iter().collect();
@@ -104,10 +112,45 @@ fn one(server: &Examined, width: usize) -> String {
         out += &one_finding(finding, flag.is_some_and(|flag| flags.contains(&flag)), width);
         flags.extend(flag);
     }
+    out += &server.drop_in.as_ref().map(|drop_in| added(drop_in, width)).unwrap_or_default();
     for note in &server.notes {
         out += &hang(&label("note"), INDENT, &note.text, width);
     }
     out
+}
+
+/// The drop-in that adds what is missing, as it is to be written.
+fn added(drop_in: &DropIn, width: usize) -> String {
+    let mut out = hang(&label("drop-in"), INDENT, &format!("{} (--write-dropin DIR writes it)", drop_in.path), width);
+    match (&drop_in.text, &drop_in.reason) {
+        (Some(text), _) => {
+            for line in text.lines() {
+                out += &format!("{}{line}\n", " ".repeat(INDENT));
+            }
+        }
+        (None, reason) => out += &hang(&label(""), INDENT, reason.as_deref().unwrap_or_default(), width),
+    }
+    out
+}
+
+/// The installed source, in a line; more where it is not what its version says.
+fn built(source: &Source, width: usize) -> String {
+    let version = source.version.as_deref().unwrap_or("of unknown version");
+    let commit = source.commit.as_ref().map_or(String::new(), |commit| format!(", commit {commit}"));
+    let mut text = format!(
+        "{} {version}, {}{commit}, {}: defines {} series",
+        source.package, source.kind, source.root, source.defined
+    );
+    if !source.patched.is_empty() {
+        text += &format!("; not as released: {}", source.patched.join(", "));
+    }
+    for renamed in &source.renamed {
+        text += &format!("; {} is {} here", renamed.old, renamed.new);
+    }
+    if !source.missing.is_empty() {
+        text += &format!("; without {}", source.missing.join(", "));
+    }
+    hang(&label("source"), INDENT, &text, width)
 }
 
 /// `again`: the same flag stands above with its place and price.
@@ -165,7 +208,7 @@ fn monitors(report: &Report, width: usize) -> String {
     for watcher in &report.monitors {
         out += &one_monitor(watcher, width);
     }
-    for gap in report.gaps.iter().filter(|gap| gap.id == "not-scraped") {
+    for gap in report.gaps.iter().filter(|gap| gap.id == NOT_SCRAPED) {
         out += &host_gap(gap, width);
     }
     out
@@ -190,6 +233,9 @@ fn host_gap(gap: &Gap, width: usize) -> String {
     let mut out =
         hang(&format!("  {state} "), 4, &format!("{}: {}", gap.server.as_deref().unwrap_or("host"), gap.what), width);
     out += &hang(&label("seen"), INDENT, &gap.evidence, width);
+    if gap.fix.flag.is_none() {
+        out += &hang(&label("mend"), INDENT, &gap.fix.place, width);
+    }
     if let Some(flag) = &gap.fix.flag {
         out += &hang(&label("to"), INDENT, &gap.fix.place, width);
         out += &label("add");

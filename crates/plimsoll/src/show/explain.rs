@@ -85,7 +85,8 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
                 )
             })
             .collect();
-        let age = seconds(contender.age_s);
+        let age =
+            contender.known_age().map_or_else(|| "of unknown age".to_owned(), |age| format!("{} old", seconds(age)));
         let fate = match &contender.lost {
             None if choice.stale => "taken: the newest, and too old to be believed".to_owned(),
             None if contender.precision.is_none() => "taken, though it does not say how much is used".to_owned(),
@@ -95,7 +96,7 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
         out += &hang(
             "    set   ",
             10,
-            &format!("{} ({age} old): {}; {fate}", contender.set.source, numbers.join(", ")),
+            &format!("{} ({age}): {}; {fate}", contender.set.source, numbers.join(", ")),
             width,
         );
     }

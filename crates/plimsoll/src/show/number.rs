@@ -1,5 +1,6 @@
 //! Numbers for people: 2.58 M tokens, 28.3 %, 0.05 s. A value that is not there is a dash.
 
+pub(crate) use model::number::precision;
 use model::number::{count, percent};
 use model::{Reading, Unit};
 
@@ -24,15 +25,6 @@ pub(crate) fn reading(reading: Option<&Reading>) -> String {
     let Some(value) = reading.value else { return NOTHING.to_owned() };
     let text = if reading.unit == Unit::Ratio { percent(value) } else { count(value) };
     format!("{text}{}", state_word(reading.state))
-}
-
-/// ± what a value may be off, where that is more than nothing.
-pub(crate) fn precision(reading: &Reading) -> String {
-    match reading.precision {
-        Some(off) if off > 0.0 && reading.unit == Unit::Ratio && off >= 0.0005 => format!(" ±{}", percent(off)),
-        Some(off) if off >= 0.5 && reading.unit != Unit::Ratio => format!(" ±{}", count(off)),
-        _ => String::new(),
-    }
 }
 
 /// `1 gap`, `2 gaps`.

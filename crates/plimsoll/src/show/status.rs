@@ -35,6 +35,9 @@ pub(crate) fn status(look: &Look) -> String {
         out += "\n";
         out += &one(server, width);
     }
+    for gap in snapshot.gaps.iter().filter(|gap| gap.server.is_none()) {
+        out += &hang(&label("gap"), INDENT, &format!("{}: {}; {}", gap.what, gap.evidence, gap.fix.place), width);
+    }
     out += "\n";
     for note in &look.notes {
         out += &hang(&faint("note     "), 9, &note.text, width);
@@ -42,8 +45,14 @@ pub(crate) fn status(look: &Look) -> String {
     let own = &snapshot.own;
     let legend: Vec<String> = LEGEND.iter().map(ToString::to_string).collect();
     out += &faint(&facts("", 0, &legend, width));
+    let by_log = |server: &Server| model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT).is_some();
+    // Neither a router nor a prefill server has anything to retract.
+    let retracts = |server: &&Server| ![Role::Router, Role::Prefill].contains(&server.role);
+    let caches = || snapshot.servers.iter().filter(retracts);
+    let window =
+        if caches().all(by_log) && caches().next().is_some() { judge::ONE_LOOK_AND_LOG } else { judge::ONE_LOOK };
     let mut foot = vec![
-        judge::ONE_LOOK.to_owned(),
+        window.to_owned(),
         format!(
             "{} · {}, {} failed · slowest server {}",
             clock_of(snapshot.taken_at),
@@ -131,6 +140,8 @@ fn one(server: &Server, width: usize) -> String {
     about.extend(server.model.clone());
     about.extend(server.unit.clone());
     about.extend(server.pid.map(|pid| format!("pid {pid}")));
+    about.extend(server.numa_nodes.as_ref().map(|nodes| format!("NUMA {}", numbers(nodes))));
+    about.extend(accelerators(server));
     let about = if about.is_empty() { String::new() } else { format!(" {}", faint(&about.join(" · "))) };
     let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
     let mut out = format!(
@@ -166,7 +177,9 @@ fn one(server: &Server, width: usize) -> String {
                 width,
             );
         }
-        let reason = verdict.reason.replace(&format!("; {}", judge::ONE_LOOK), "");
+        let windows = [judge::ONE_LOOK, judge::ONE_LOOK_AND_LOG];
+        let reason =
+            windows.iter().fold(verdict.reason.clone(), |reason, window| reason.replace(&format!("; {window}"), ""));
         if verdict.level != Level::Calm || reason.contains("wait") {
             out += &hang(&label("why"), INDENT, &reason, width);
         }
@@ -179,6 +192,20 @@ fn one(server: &Server, width: usize) -> String {
         out += &hang(&label("note"), INDENT, &note.text, width);
     }
     out
+}
+
+/// `0,1,3`.
+fn numbers(numbers: &[u32]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What the server holds of accelerators' memory, in few words: `GPU 0,1: 83.1 of 96.0 GiB each at most`.
+fn accelerators(server: &Server) -> Option<String> {
+    let most = server.gpus.iter().max_by_key(|gpu| gpu.used_mib)?;
+    let gib = |mib: u64| mib as f64 / 1024.0;
+    let which: Vec<u32> = server.gpus.iter().map(|gpu| gpu.index).collect();
+    let each = if which.len() > 1 { ", the most of them" } else { "" };
+    Some(format!("GPU {}: holds {:.1} of {:.1} GiB{each}", numbers(&which), gib(most.used_mib), gib(most.total_mib)))
 }
 
 /// What a line is about, as wide as the indent.
@@ -220,7 +247,9 @@ fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) 
 /// `, headroom 3,050 tokens`, or nothing where it is not known.
 fn headroom(pool: &Pool) -> String {
     match pool.get(Signal::KV_HEADROOM).filter(|headroom| headroom.value.is_some()) {
-        Some(headroom) => format!(", headroom {} {}", reading(Some(headroom)), headroom.unit.name()),
+        Some(headroom) => {
+            format!(", headroom {}{} {}", reading(Some(headroom)), precision(headroom), headroom.unit.name())
+        }
         None => String::new(),
     }
 }
@@ -241,9 +270,10 @@ fn pool_name(rank: &Rank, pool: &Pool, many: bool) -> String {
 
 /// Which path said it and how long ago.
 fn told_by(reading: &Reading) -> String {
-    let path = reading.source.as_deref().map(|source| source.split_once("://").map_or(source, |(_, rest)| rest));
-    let path =
-        path.and_then(|rest| rest.find('/').map(|at| &rest[at..])).map(|path| path.split(' ').next().unwrap_or(path));
+    let path = reading.source.as_deref().and_then(|source| match source.split_once("://") {
+        Some((_, rest)) => rest.find('/').map(|at| rest[at..].split(' ').next().unwrap_or_default()),
+        None => Some(file_and_line(source)),
+    });
     match (path, reading.age_s) {
         // With a remark the number may be older than its answer.
         (Some(path), Some(age)) if reading.reason.is_some() => format!("by {path}, read {} ago", seconds(age)),
@@ -251,6 +281,13 @@ fn told_by(reading: &Reading) -> String {
         (Some(path), None) => format!("by {path}"),
         _ => String::new(),
     }
+}
+
+/// `decode.log:12` of `decode.log:12 #token`; a file's name may hold blanks.
+fn file_and_line(source: &str) -> &str {
+    let numbered = |at: &usize| source[..*at].rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
+    let end = source.match_indices(' ').map(|(at, _)| at).find(numbered);
+    end.map_or_else(|| source.split(' ').next().unwrap_or(source), |end| &source[..end])
 }
 
 fn unknown(name: &str, pool: &Pool, width: usize) -> String {
@@ -293,6 +330,7 @@ fn requests(rank: &Rank, width: usize) -> String {
         Signal::PD_TRANSFER,
         Signal::REQ_RETRACTED_QUEUE,
         Signal::REQ_RETRACTED_TOTAL,
+        Signal::REQ_RETRACTED_RECENT,
         Signal::KV_EVICTED_TOTAL,
     ];
     let parts: Vec<String> = signals.into_iter().filter_map(shown).collect();

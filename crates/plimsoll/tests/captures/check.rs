@@ -55,7 +55,7 @@ pub(crate) fn relay_failures(tables: &Tables, capture: &Capture) -> Vec<String> 
         let table = reader::table(tables, &row.engine);
         // What the router lists of the worker is known before, as in a live look.
         let mut known = model::Account::default();
-        let listed = engines::interpret(router, &capture.observations(), &model::Facts::new());
+        let listed = engines::interpret(router, &capture.observations(), &[], &model::Facts::new());
         for worker in listed.workers.iter().filter(|worker| worker.url == row.worker) {
             known.learn("role", worker.role.map_or("unknown", Role::name), "router", 0);
             if let Some(version) = &worker.version {

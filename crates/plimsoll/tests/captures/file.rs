@@ -261,7 +261,12 @@ impl Capture {
             url: format!("{}{}", port(&answer.on), answer.get),
             at: self.taken().plus(answer.at),
             took: 0.01,
-            outcome: Ok(Answer { status: answer.status, content_type: answer.content_type.clone(), body }),
+            outcome: Ok(Answer {
+                status: answer.status,
+                content_type: answer.content_type.clone(),
+                body,
+                ..Answer::default()
+            }),
         }
     }
 

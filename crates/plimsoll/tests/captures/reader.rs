@@ -54,7 +54,7 @@ pub(crate) fn tell(
     seen_by: Vec<(String, View)>,
 ) -> Told {
     let table = table(tables, engine);
-    let account = engines::interpret(table, observations, flags);
+    let account = engines::interpret(table, observations, &[], flags);
     let why = |signal: Signal, pool: &str, tier: &str| engines::why(table, &account, signal, pool, tier);
     let subject = Subject {
         url: "http://127.0.0.1:30000".to_owned(),

@@ -267,7 +267,7 @@ pub(crate) fn router_view_failures(tables: &Tables) -> Vec<String> {
                 .into_bytes();
         }
         let views: Vec<(String, View)> =
-            engines::interpret(reader::table(tables, &router.engine), &observations, &model::Facts::new())
+            engines::interpret(reader::table(tables, &router.engine), &observations, &[], &model::Facts::new())
                 .views
                 .into_iter()
                 .filter(|view| view.worker.ends_with(":30002"))

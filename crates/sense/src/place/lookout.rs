@@ -3,36 +3,27 @@
 //! A process that hangs in a driver can block whoever reads its `/proc` files, as everyone knows from a `ps` that never
 //! returns on such a host. Here it costs its own entry and one thread; the others are still read.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Blind, BlindKind};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 use crate::aside;
 
 /// How long one read may take.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How many helper threads may be reading, or hanging, at once.
+/// How many helper threads may be reading, or hanging, at once; who comes then waits for one to end.
 const THREADS: usize = 16;
 
 /// Runs reads and counts the threads that are still at it.
 #[derive(Debug, Clone)]
 pub(super) struct Lookout {
     patience: Duration,
-    busy: Arc<AtomicUsize>,
-}
-
-/// Counts a thread for as long as it lives.
-struct Busy(Arc<AtomicUsize>);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    free: Arc<Semaphore>,
 }
 
 impl Default for Lookout {
@@ -44,46 +35,51 @@ impl Default for Lookout {
 impl Lookout {
     /// A lookout that waits this long for each read.
     pub(super) fn with(patience: Duration) -> Lookout {
-        Lookout { patience, busy: Arc::default() }
+        Lookout { patience, free: Arc::new(Semaphore::new(THREADS)) }
     }
 
-    /// `look` at each of `paths`, in order.
-    pub(super) async fn each<T: Send + 'static>(
+    /// `look` at each of `paths` (or of what is shown as a path), in order.
+    pub(super) async fn each<W: AsRef<Path> + Send + Sync + 'static, T: Send + 'static>(
         &self,
-        paths: Vec<PathBuf>,
-        look: impl Fn(&Path) -> Result<T, Blind> + Clone + Send + 'static,
+        paths: Vec<W>,
+        look: impl Fn(&W) -> Result<T, Blind> + Clone + Send + 'static,
     ) -> Vec<Result<T, Blind>> {
-        let paths: Arc<[PathBuf]> = paths.into();
+        let paths: Arc<[W]> = paths.into();
         let mut results = Vec::with_capacity(paths.len());
         while results.len() < paths.len() {
-            let why = match self.watch(Arc::clone(&paths), results.len(), look.clone()) {
+            let late = |path: &W, why: &str| {
+                Err(Blind::new(BlindKind::Deadline, format!("{}: {why}", path.as_ref().display())))
+            };
+            // A thread that hangs keeps its permit; one that only reads gives it back soon.
+            let Ok(Ok(permit)) = timeout(self.patience, Arc::clone(&self.free).acquire_owned()).await else {
+                // The others would wait as long, one after the other.
+                let why = format!("{THREADS} earlier reads have not returned yet");
+                results.extend(paths[results.len()..].iter().map(|path| late(path, &why)));
+                break;
+            };
+            let why = match Self::watch(permit, Arc::clone(&paths), results.len(), look.clone()) {
                 Ok((watch, done)) => self.wait(&watch, done, &mut results).await,
                 Err(text) => text,
             };
             if let Some(path) = paths.get(results.len()) {
-                results.push(Err(Blind::new(BlindKind::Deadline, format!("{}: {why}", path.display()))));
+                results.push(late(path, &why));
             }
         }
         results
     }
 
     /// Starts a thread that looks at `paths` from `next` on; the second part resolves when it ends.
-    fn watch<T: Send + 'static>(
-        &self,
-        paths: Arc<[PathBuf]>,
+    fn watch<W: Send + Sync + 'static, T: Send + 'static>(
+        permit: OwnedSemaphorePermit,
+        paths: Arc<[W]>,
         next: usize,
-        look: impl Fn(&Path) -> Result<T, Blind> + Send + 'static,
+        look: impl Fn(&W) -> Result<T, Blind> + Send + 'static,
     ) -> Result<(Watch<T>, oneshot::Receiver<()>), String> {
-        let others = self.busy.fetch_add(1, Ordering::Relaxed);
-        let busy = Busy(Arc::clone(&self.busy));
-        if others >= THREADS {
-            return Err(format!("{others} earlier reads have not returned yet"));
-        }
         let (send, done) = oneshot::channel();
         let shared = Arc::new(Shared { results: Mutex::default(), given_up: AtomicBool::new(false) });
         let own = Arc::clone(&shared);
         aside::start(move || {
-            let _ended = (busy, send);
+            let _ended = (permit, send);
             for path in &paths[next..] {
                 let result = look(path);
                 if own.given_up.load(Ordering::Relaxed) {

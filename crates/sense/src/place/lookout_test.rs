@@ -18,7 +18,7 @@ async fn a_read_that_hangs_costs_itself() {
                 Some("breaks") => panic!("as asked"),
                 _ => {}
             }
-            Ok(path.to_path_buf())
+            Ok(path.clone())
         })
         .await;
     let read: Vec<Option<&str>> =
@@ -41,4 +41,25 @@ async fn threads_that_hang_are_bounded() {
         .await;
     let texts: Vec<String> = results.into_iter().map(|result| result.unwrap_err().text).collect();
     assert_eq!(texts.iter().filter(|text| text.contains("16 earlier reads")).count(), 24, "{texts:?}");
+}
+
+/// More at once than there are threads: they wait for one another, since none hangs.
+#[tokio::test]
+async fn the_many_wait_for_a_thread() {
+    let lookout = Lookout::with(Duration::from_secs(20));
+    let mut looks = tokio::task::JoinSet::new();
+    for index in 0..64 {
+        let lookout = lookout.clone();
+        looks.spawn(async move {
+            let paths = vec![PathBuf::from(index.to_string())];
+            let results = lookout
+                .each(paths, |_| {
+                    std::thread::sleep(Duration::from_millis(20));
+                    Ok(())
+                })
+                .await;
+            results.iter().all(Result::is_ok)
+        });
+    }
+    assert!(looks.join_all().await.into_iter().all(|read| read));
 }

@@ -3,20 +3,26 @@
 //! It is made for three ways of being there. Reads come in batches because a look at `/proc` reads a thousand small
 //! files: on this host that is one helper thread, over ssh it is one round trip, in a capture it is a lookup.
 
+mod ends;
 mod host;
 mod lookout;
 #[cfg(test)]
 mod lookout_test;
 mod read;
+mod sift;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::{Blind, BlindKind, Observation};
 
+pub use ends::{Ends, Wanted};
 pub use host::Host;
-pub(crate) use read::read_capped;
+pub(crate) use read::{READ, read_capped};
+pub use sift::{Budget, Sieve, SiftedFile, SiftedFolder, Stamp, Taken};
 
+use crate::command::{Command, Ran};
 use crate::http::Target;
 
 /// A place to look from.
@@ -52,7 +58,8 @@ pub struct Listing {
 }
 
 impl Place {
-    /// The first `cap` bytes of each file, in the order asked. Only regular files are read, never pipes or devices.
+    /// The first `cap` bytes of each file, in the order asked. Only regular files are opened, never pipes, sockets or
+    /// devices, also where a link leads to one; files of the kernel only by a path that begins with `/proc` or `/sys`.
     pub async fn read_each(&self, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
         match self {
             Place::Host(host) => host.read_each(paths, cap).await,
@@ -93,6 +100,23 @@ impl Place {
     pub async fn read_under(&self, root: &Path, path: &Path, cap: usize) -> Result<Content, Blind> {
         match self {
             Place::Host(host) => host.read_under(root, path, cap).await,
+        }
+    }
+
+    /// The first `head` and the last `tail` bytes of each file, in the order asked, whatever its size. Only regular files
+    /// that are stored are opened: never pipes, sockets, devices or files of the kernel, also where a link leads to one.
+    /// With both 0 nothing is opened at all: that tells what lies there.
+    pub async fn ends_each(&self, wanted: Vec<Wanted>, head: usize, tail: usize) -> Vec<Result<Ends, Blind>> {
+        match self {
+            Place::Host(host) => host.ends_each(wanted, head, tail).await,
+        }
+    }
+
+    /// Runs a listed command; it is ended after `patience` ([`crate::command::PATIENCE`] by default). A program that is
+    /// not there is [`BlindKind::Gone`], one that may not tell us is [`BlindKind::Denied`].
+    pub async fn run(&self, command: &Command, patience: Duration) -> Result<Ran, Blind> {
+        match self {
+            Place::Host(host) => host.run(command, patience).await,
         }
     }
 

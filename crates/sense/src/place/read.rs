@@ -6,22 +6,35 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use model::{Blind, BlindKind};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
 
 use super::{Content, Listing};
 
 /// Never waits for a writer, never becomes the controlling terminal, never passed on to children.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(crate) const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// The first `cap` bytes of a regular file.
+/// The first `cap` bytes of a regular file: of a stored one, unless `path` itself names a file of the kernel.
 pub(crate) fn read_capped(path: &Path, cap: usize) -> Result<Content, Blind> {
-    let file = rustix::fs::open(path, READ, Mode::empty()).map_err(|error| blind(path, &error.into()))?;
-    regular(&file, path)?;
-    content(file, path, cap)
+    if ["/proc", "/sys"].iter().any(|folder| path.starts_with(folder)) {
+        let file = rustix::fs::open(path, READ, Mode::empty()).map_err(|error| blind(path, &error.into()))?;
+        regular(&file, path)?;
+        return content(file, path, cap);
+    }
+    // Someone else may have put a pipe or a device there, or a link to one, on which opening alone acts.
+    let handle = handle_of(path)?;
+    checked(&handle, path)?;
+    content(reopened(&handle, path)?, path, cap)
 }
 
 /// The first `cap` bytes of the regular file `path` as a process sees it whose root folder is `root`.
 pub(super) fn read_under(root: &Path, path: &Path, cap: usize) -> Result<Content, Blind> {
+    let (handle, shown) = handle_under(root, path)?;
+    checked(&handle, &shown)?;
+    content(reopened(&handle, &shown)?, &shown, cap)
+}
+
+/// A path-only handle of what `path` leads to under `root`, and how that is shown.
+pub(super) fn handle_under(root: &Path, path: &Path) -> Result<(OwnedFd, PathBuf), Blind> {
     let shown = root.join(path.strip_prefix("/").unwrap_or(path));
     let failed = |error: rustix::io::Errno| blind(&shown, &error.into());
     let folder = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -36,11 +49,26 @@ pub(super) fn read_under(root: &Path, path: &Path, cap: usize) -> Result<Content
         }
         failed(error)
     })?;
-    regular(&handle, &shown)?;
-    stored(&handle, &shown)?;
+    Ok((handle, shown))
+}
+
+/// A path-only handle of what `path` leads to, links of `/proc/PID/fd` included.
+pub(super) fn handle_of(path: &Path) -> Result<OwnedFd, Blind> {
+    let look = OFlags::PATH.union(OFlags::CLOEXEC);
+    rustix::fs::open(path, look, Mode::empty()).map_err(|error| blind(path, &error.into()))
+}
+
+/// That a handle is of a regular file which is stored; how it is, then.
+pub(super) fn checked(handle: &OwnedFd, path: &Path) -> Result<Stat, Blind> {
+    let stat = regular(handle, path)?;
+    stored(handle, path)?;
+    Ok(stat)
+}
+
+/// The file of a path-only handle that was checked, opened for reading.
+pub(super) fn reopened(handle: &OwnedFd, path: &Path) -> Result<OwnedFd, Blind> {
     let again = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    let file = rustix::fs::open(again, READ, Mode::empty()).map_err(failed)?;
-    content(file, &shown, cap)
+    rustix::fs::open(again, READ, Mode::empty()).map_err(|error| blind(path, &error.into()))
 }
 
 /// The first `cap` names of a folder.
@@ -69,10 +97,10 @@ fn content(file: OwnedFd, path: &Path, cap: usize) -> Result<Content, Blind> {
     Ok(Content { bytes, cut })
 }
 
-fn regular(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
+fn regular(file: &OwnedFd, path: &Path) -> Result<Stat, Blind> {
     let stat = rustix::fs::fstat(file).map_err(|error| blind(path, &error.into()))?;
     let what = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => return Ok(()),
+        FileType::RegularFile => return Ok(stat),
         FileType::Directory => "a folder",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
@@ -86,7 +114,7 @@ fn regular(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
 const ACTING: [u64; 7] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270];
 
 /// A file that someone else names must be a stored one: reading some of the kernel's files takes what they hold.
-fn stored(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
+pub(super) fn stored(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
     let system = rustix::fs::fstatfs(file).map_err(|error| blind(path, &error.into()))?;
     if ACTING.contains(&(system.f_type as u64)) {
         let text = format!("{} is a file of the kernel; only stored files are read", path.display());
@@ -95,7 +123,7 @@ fn stored(file: &OwnedFd, path: &Path) -> Result<(), Blind> {
     Ok(())
 }
 
-fn blind(path: &Path, error: &io::Error) -> Blind {
+pub(super) fn blind(path: &Path, error: &io::Error) -> Blind {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied => BlindKind::Denied,
         io::ErrorKind::TimedOut => BlindKind::Deadline,

@@ -54,7 +54,8 @@ fn systemd_path(cgroup: &str) -> Option<&str> {
             (parts.next() == Some(controllers)).then(|| parts.next()).flatten()
         })
     };
-    find("name=systemd").or_else(|| find(""))
+    // On a hybrid host the first may be mounted and kept by nobody: then everything is in its root.
+    find("name=systemd").filter(|path| *path != "/").or_else(|| find(""))
 }
 
 fn is_unit(segment: &str) -> bool {

@@ -1,15 +1,23 @@
 //! Processes: who runs here, since when, in which unit and container, and where it listens.
 //!
-//! [`processes`] finds them; [`grounds_of`] and [`file_of`] look closer at one.
+//! [`processes`] finds them; [`grounds_of`] and [`file_of`] look closer at one, [`outputs_of`], [`slabs_of`] and
+//! [`facts_of`] at a family.
 
 mod argv;
 mod cgroup;
+mod container;
+mod descriptors;
+mod facts;
 mod family;
 mod grounds;
 mod inside;
+mod output;
+mod readers;
 mod scan;
+mod slab;
 mod sockets;
 mod stat;
+mod zone;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,11 +26,17 @@ use model::{Note, Time};
 
 pub use argv::split as split_argv;
 pub use cgroup::{Unit, container_of, unit_of};
+pub use container::{ContainerLogs, container_logs};
+pub use facts::{Facts, facts_of, numa_of, numbers};
 pub use grounds::{Grounds, grounds_of, interface_addresses};
 pub use inside::{addresses_of, file_of, local_addresses};
+pub use output::{Output, Outputs, journal_stream, outputs_of};
+pub use readers::{Held, Reader, Readers, readers_of};
 pub use scan::processes;
+pub use slab::{Slab, matches, reread, slabs_of};
 pub use sockets::{Listener, listeners};
 pub use stat::{Stat, boot_time, stat_of, uid_of};
+pub use zone::{zone_name, zone_of};
 
 /// One process that the caller wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +45,8 @@ pub struct Process {
     pub pid: u32,
     /// Its parent's id.
     pub ppid: u32,
+    /// Itself and its descendants, nearest first, at most 1024.
+    pub family: Vec<u32>,
     /// Its arguments, or the title that it gave itself instead (then mostly one element).
     pub argv: Vec<String>,
     /// Its program, where we may see it; ` (deleted)` at the end when the file was replaced since.

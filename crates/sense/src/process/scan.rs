@@ -26,12 +26,6 @@ const FDS: usize = 65_536;
 /// Most descendants of one process that are looked at.
 const FAMILY: usize = 1024;
 
-/// What is known of a wanted process before its sockets are.
-struct Draft {
-    process: Process,
-    family: Vec<u32>,
-}
-
 /// Looks at every process of `place` and tells of those whose arguments `keep` wants. Fails only when `/proc` itself
 /// cannot be listed.
 pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Result<Processes, Blind> {
@@ -51,14 +45,14 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
     let sockets = sockets(place, &drafts, &mut out).await;
     let tables = tables(place, &drafts).await;
     let ours = listeners_at(place, "self").await;
-    for Draft { mut process, family } in drafts {
+    for mut process in drafts {
         let table = tables.get(&namespace(&process)).map_or(&[][..], Vec::as_slice);
         process.netns_mark = table.iter().map(|listener| listener.inode).min();
         if process.same_netns_as_us.is_none() {
             process.same_netns_as_us = ours.as_ref().and_then(|ours| same_namespace(table, ours));
         }
         let inodes: BTreeSet<u64> =
-            family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
+            process.family.iter().filter_map(|pid| sockets.get(pid)?.as_ref()).flatten().copied().collect();
         process.listening = addresses(table, |listener| inodes.contains(&listener.inode));
         if let Some(Some(own)) = sockets.get(&process.pid) {
             process.listening_itself = addresses(table, |listener| own.contains(&listener.inode));
@@ -103,7 +97,7 @@ async fn wanted(
 }
 
 /// Everything about the wanted processes but their sockets.
-async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Draft> {
+async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Process> {
     let mut known = BTreeMap::new();
     let mut family = Family::default();
     for (&pid, content) in pids.iter().zip(place.read_each(paths(pids, "stat"), SMALL).await) {
@@ -145,6 +139,7 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
         let process = Process {
             pid,
             ppid: stat.ppid,
+            family,
             argv,
             exe,
             cwd,
@@ -160,14 +155,14 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
             maybe_listening: Vec::new(),
             denied,
         };
-        drafts.push(Draft { process, family });
+        drafts.push(process);
     }
     drafts
 }
 
 /// The inodes of the sockets that each process of each family holds; `None` where we may not look.
-async fn sockets(place: &Place, drafts: &[Draft], out: &mut Processes) -> BTreeMap<u32, Option<BTreeSet<u64>>> {
-    let pids: BTreeSet<u32> = drafts.iter().flat_map(|draft| draft.family.iter().copied()).collect();
+async fn sockets(place: &Place, drafts: &[Process], out: &mut Processes) -> BTreeMap<u32, Option<BTreeSet<u64>>> {
+    let pids: BTreeSet<u32> = drafts.iter().flat_map(|process| process.family.iter().copied()).collect();
     let pids: Vec<u32> = pids.into_iter().collect();
     let mut found = BTreeMap::new();
     for (&pid, listing) in pids.iter().zip(place.list_each(paths(&pids, "fd"), FDS).await) {
@@ -192,9 +187,9 @@ async fn sockets(place: &Place, drafts: &[Draft], out: &mut Processes) -> BTreeM
 }
 
 /// The listeners of each network namespace, read once through one of its processes.
-async fn tables(place: &Place, drafts: &[Draft]) -> BTreeMap<(bool, u64), Vec<Listener>> {
+async fn tables(place: &Place, drafts: &[Process]) -> BTreeMap<(bool, u64), Vec<Listener>> {
     let mut tables = BTreeMap::new();
-    for Draft { process, .. } in drafts {
+    for process in drafts {
         let key = namespace(process);
         if tables.contains_key(&key) {
             continue;

@@ -52,6 +52,55 @@ async fn only_regular_files() {
     assert!(blind.text.contains("a device"), "{blind}");
 }
 
+/// Who waits to write into a pipe goes on waiting: it is never opened, also behind a link.
+#[tokio::test]
+async fn a_waiting_writer_is_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    std::os::unix::fs::symlink(&pipe, dir.path().join("link")).unwrap();
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::OpenOptions::new().write(true).open(pipe).map(drop)
+    });
+    // it needs a moment to get there
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    for name in ["/pipe", "/link"] {
+        let blind = place(dir.path()).read(name, 10).await.unwrap_err();
+        assert!(blind.text.contains("a pipe"), "{blind}");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(!writer.is_finished());
+    drop(std::fs::File::open(&pipe).unwrap());
+    writer.join().unwrap().unwrap();
+    // a link to a file of the kernel is none of the kernel's own paths
+    std::os::unix::fs::symlink("/proc/self/status", dir.path().join("kernel")).unwrap();
+    let blind = place(dir.path()).read("/kernel", 10).await.unwrap_err();
+    assert!(blind.text.contains("a file of the kernel"), "{blind}");
+}
+
+/// What we kept for ourselves is read only where it is a regular file of ours; a pipe holds nobody up.
+#[test]
+fn own_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("file"), "kept").unwrap();
+    std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+    rustix::fs::mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    assert_eq!(sense::read_own(&at("file"), 3).as_deref(), Some(&b"kep"[..]));
+    for name in ["link", "pipe", "none", ""] {
+        assert_eq!(sense::read_own(&at(name), 9), None, "{name}");
+    }
+    assert!(sense::is_own(dir.path()) && sense::is_own(&at("none/deeper")) && !sense::is_own(&at("file")));
+    if rustix::process::geteuid().is_root() {
+        for name in ["file", ""] {
+            std::os::unix::fs::chown(at(name), Some(1234), None).unwrap();
+        }
+        assert_eq!(sense::read_own(&at("file"), 9), None);
+        assert!(!sense::is_own(&at("none/deeper")));
+    }
+}
+
 #[tokio::test]
 async fn links_stay_under_their_root() {
     let dir = tempfile::tempdir().unwrap();

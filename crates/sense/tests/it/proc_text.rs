@@ -46,6 +46,8 @@ fn units() {
         system("x.service")
     );
     assert_eq!(unit("1:name=systemd:/system.slice/x.service\n0::/\n"), system("x.service"));
+    // hybrid, and systemd keeps the new hierarchy only
+    assert_eq!(unit("1:name=systemd:/\n0::/system.slice/x.service\n"), system("x.service"));
     // deeper groups of its own, templates, escapes
     assert_eq!(unit("0::/system.slice/engine.service/worker/3\n"), system("engine.service"));
     assert_eq!(unit("0::/system.slice/system-engine.slice/engine@decode.service\n"), system("engine@decode.service"));

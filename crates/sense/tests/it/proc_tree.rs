@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 use crate::places::place;
 
-struct Tree(TempDir);
+pub(crate) struct Tree(TempDir);
 
 const HEAD: &str = "sl local rem st tx tr tm uid timeout inode\n";
 
 impl Tree {
-    fn new() -> Tree {
+    pub(crate) fn new() -> Tree {
         let tree = Tree(tempfile::tempdir().unwrap());
         tree.file("stat", "cpu 1\nbtime 1700000000\n");
         std::fs::create_dir_all(tree.path("self/ns")).unwrap();
@@ -22,18 +22,18 @@ impl Tree {
         tree
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.path().join("proc").join(path)
     }
 
-    fn file(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn file(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     /// A process with everything visible; `sockets` are inodes of its file descriptors, `net` its namespace.
-    fn process(&self, pid: u32, parent: u32, cmdline: &str, sockets: &[u64], net: u64) {
+    pub(crate) fn process(&self, pid: u32, parent: u32, cmdline: &str, sockets: &[u64], net: u64) {
         self.file(&format!("{pid}/cmdline"), cmdline);
         self.file(
             &format!("{pid}/stat"),
@@ -60,7 +60,7 @@ impl Tree {
         self.file(&format!("{pid}/net/tcp"), HEAD.to_string() + &ports.iter().map(row).collect::<String>());
     }
 
-    fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         place(self.0.path())
     }
 
@@ -88,6 +88,7 @@ async fn a_server_and_its_children() {
     assert_eq!((look.seen, look.vanished, look.denied, look.notes.len()), (5, 0, 0, 0));
     let [server, other] = &look.found[..] else { panic!("{look:?}") };
     assert_eq!((server.pid, server.ppid, server.uid), (10, 1, 1000));
+    assert_eq!((&server.family[..], &other.family[..]), (&[10, 11, 12][..], &[30][..]));
     assert_eq!(server.argv, ["python3", "-m", "engine"]);
     assert_eq!(server.exe.as_deref(), Some(Path::new("/usr/bin/python3.12")));
     assert_eq!(server.cwd.as_deref(), Some(Path::new("/srv")));

@@ -43,7 +43,7 @@ async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
     );
     text += &status::run(&look).await?.text;
     write!(text, "\n$ plimsoll doctor {urls}\n")?;
-    text += &doctor::run(&DoctorArgs { look: look.clone(), prometheus: Vec::new() }).await?.text;
+    text += &doctor::run(&DoctorArgs { look: look.clone(), ..DoctorArgs::default() }).await?.text;
     if args.at.is_none() {
         stage.jump(UNIFIED_RETRACTS);
         write!(

@@ -14,6 +14,7 @@ fn looked(target: &Target) -> Looked {
         named: Vec::new(),
         account: model::Account::default(),
         choices: Vec::new(),
+        source: None,
         findings: Vec::new(),
         took: 0.0,
     }

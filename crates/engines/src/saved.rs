@@ -1,0 +1,269 @@
+//! Recognising what people save: which engine gave an answer, a page or a log, from its content alone.
+
+use std::collections::BTreeMap;
+
+use model::text::printable;
+use model::{Account, Facts, Log, LogClock, Reading, Time};
+use serde_json::Value;
+use wire::exposition::{Limits, scan};
+
+use crate::Tables;
+use crate::interpret::{answered_at, holds_series, json_find, log, looks_wrong, parse_json};
+use crate::table::{AnswerRule, Format, Source, Table};
+
+/// Workers of which the lines are told apart on one page.
+const MOST_WORKERS: usize = 64;
+/// Bytes of the pages of all workers together: they may stand far apart on the router's, and each keeps its place.
+const MOST_BYTES: usize = 64 << 20;
+/// What the address of a worker in each element weighs, in fields.
+const WORKERS: usize = 1000;
+/// Seconds ahead of UTC that a log is read with, to see whether its zone matters.
+const ELSEWHERE_S: f64 = 3600.0;
+
+/// The engine that gave this body of an answer, and the path that it answers.
+pub fn answer<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
+    if looks_wrong(body).is_none() {
+        return page(tables, body);
+    }
+    if !may_be_json(body) {
+        return None;
+    }
+    let root = parse_json(body).ok()?;
+    let sources = tables.iter().flat_map(|table| table.sources.iter().map(move |source| (table, source)));
+    let scored = sources.map(|(table, source)| (fields(table, source, &root), table, source));
+    // Of equals, the engine and path that are asked first to find out what a port is.
+    let order = |table: &Table, source: &Source| {
+        let rules = table.engine.answer.iter().filter(|rule| rule.get == source.get);
+        std::cmp::Reverse(rules.map(|rule| rule.order).min().unwrap_or(u16::MAX))
+    };
+    let best = scored.max_by_key(|(score, table, source)| (*score, order(table, source)));
+    best.filter(|(score, ..)| *score > 0).map(|(_, table, source)| (table, source.get.as_str()))
+}
+
+/// Whether a text begins like the JSON of an answer. A log's `[2026-…` does not, and is long.
+fn may_be_json(body: &[u8]) -> bool {
+    match body.trim_ascii_start() {
+        [b'{', ..] => true,
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[' | b'"' | b']')),
+        _ => false,
+    }
+}
+
+/// The engine whose series a page has. Engines that share a prefix: the one whose rule for certain series is asked first.
+fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
+    let rules = tables.iter().flat_map(|table| table.engine.answer.iter().map(move |rule| (table, rule)));
+    let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.has.is_empty()).collect();
+    rules.sort_by_key(|(_, rule)| (rule.series.is_empty(), rule.order));
+    let (table, _) = rules.into_iter().find(|(table, rule)| holds_series(table, body, &rule.series))?;
+    let mut pages = table.sources.iter().filter(|source| source.format == Format::Prometheus);
+    pages.find(|source| source.relay.is_none()).map(|source| (table, source.get.as_str()))
+}
+
+/// How many rows and settings of a JSON source an answer has; one alone counts only when it is all that the answer has.
+fn fields(table: &Table, source: &Source, root: &Value) -> usize {
+    let rules = table.engine.answer.iter().filter(|rule| rule.get == source.get);
+    let lacks = |rule: &AnswerRule| rule.has.iter().any(|path| json_find(root, root, path, 1).is_empty());
+    if source.format != Format::Json || rules.clone().any(lacks) {
+        return 0;
+    }
+    let element = match &source.each {
+        Some(each) => json_find(root, root, each, 1).into_iter().next(),
+        None => Some(root),
+    };
+    let has = |from: &Value, path: &String| !json_find(root, from, path, 1).is_empty();
+    let rows = element.map_or(0, |element| {
+        let inner = match &source.inner {
+            Some(inner) => json_find(root, element, inner, 1).into_iter().next(),
+            None => Some(element),
+        };
+        let rows = inner.map_or(0, |inner| source.read.iter().filter(|row| has(inner, &row.name)).count());
+        // Numbers of several workers must never be read as those of one server.
+        match &source.worker {
+            Some(worker) if !has(element, worker) => 0,
+            Some(_) => rows + WORKERS,
+            None => rows + source.at.iter().filter(|path| has(element, path)).count(),
+        }
+    });
+    let own = [&source.now].into_iter().flatten().chain(source.facts.keys()).filter(|path| has(root, path)).count();
+    let marked = source.strip.iter().filter(|(fact, mark)| {
+        let paths = source.facts.iter().filter(|(_, known)| known == fact).map(|(path, _)| path);
+        let mut said = paths.flat_map(|path| json_find(root, root, path, 1)).filter_map(Value::as_str);
+        said.any(|value| value.starts_with(mark.as_str()))
+    });
+    let own = own + WORKERS * marked.count();
+    let workers = source.workers.as_ref().map_or(0, |list| {
+        let first = json_find(root, root, &list.each, 1).into_iter().next();
+        first.map_or(0, |first| usize::from(has(first, &list.url)))
+    });
+    let knobs = table.knobs.iter().filter_map(|knob| knob.info.as_ref());
+    let knobs = if source.knobs { knobs.filter(|key| root.get(key.as_str()).is_some()).count() } else { 0 };
+    // A router that has no workers yet still says that it lists them.
+    let certain = rules.filter(|rule| !rule.has.is_empty()).count();
+    let small = element.is_some_and(|element| rows > 0 && element.as_object().is_some_and(|fields| fields.len() == 1));
+    let found = rows + workers + knobs;
+    if found > 1 || certain > 0 || small { found + own + certain } else { 0 }
+}
+
+/// Which engine wrote a log, and what was seen of it.
+#[derive(Debug, Clone)]
+pub struct Written<'a> {
+    /// The engine's table: the one of which most lines are.
+    pub table: &'a Table,
+    /// How many lines.
+    pub lines: usize,
+    /// The newest and the oldest time in it, as its own clock says them.
+    pub span: Option<(Time, Time)>,
+    /// Lines were passed over because their times lie ahead of the log's look.
+    pub ahead: bool,
+    /// What its lines say of the server.
+    pub facts: Facts,
+}
+
+/// The engine that wrote this log; `None` where no line of it is known.
+pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
+    let stretches = log.outcome.as_ref().ok()?;
+    let of = |table: &'a Table| {
+        let mut account = Account::default();
+        let scanned = log::scan(table, log, stretches, &mut account);
+        Written { table, lines: scanned.len(), span: scanned.span(), ahead: scanned.is_ahead(), facts: account.facts }
+    };
+    let all = tables.iter().filter(|table| !table.lines.is_empty()).map(of);
+    all.filter(|written| written.lines > 0 || written.ahead).max_by_key(|written| written.lines)
+}
+
+/// Whether the times of this log, of which `span` was seen, say their zone: then it does not matter which one is assumed.
+pub fn is_zoned(tables: &Tables, log: &Log, span: (Time, Time)) -> bool {
+    let elsewhere = Log { clock: LogClock::Offset(ELSEWHERE_S), ..log.clone() };
+    written(tables, &elsewhere).is_some_and(|written| written.span == Some(span))
+}
+
+/// When an answer or a page says that it was given or its newest number taken, in seconds since 1970.
+pub fn said_at(table: &Table, get: &str, body: &[u8]) -> Option<Time> {
+    if looks_wrong(body).is_none() {
+        let mut newest: Option<i64> = None;
+        scan(body, &Limits::whole(), |_| true, |sample| newest = newest.max(sample.timestamp_ms));
+        return newest.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|time| time.0 > 0.0);
+    }
+    let root = parse_json(body).ok()?;
+    let sources = table.sources.iter().filter(|source| source.get == get && source.format == Format::Json);
+    sources.filter_map(|source| answered_at(source, &root)).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The engine whose server printed its arguments, and what they tell; `place` is the file and line.
+pub fn dumped<'a>(tables: &'a Tables, text: &str, place: &str) -> Option<(&'a Table, Facts)> {
+    let facts = |table: &'a Table| {
+        let mut account = Account::default();
+        crate::interpret::dumped(table, text, place, &mut account);
+        (table, account.facts)
+    };
+    tables.iter().map(facts).max_by_key(|(_, facts)| facts.len()).filter(|(_, facts)| facts.len() > 1)
+}
+
+/// What each reading of an account that comes from these paths (or, with `log`, from the log) says of its age: nothing.
+/// A file that holds no time must not pose as fresh.
+pub fn forget_times(table: &Table, account: &mut Account, gets: &[&str], log: bool) {
+    let untimed = |trust: u16| match table.sources.get(usize::from(trust)) {
+        Some(source) => gets.contains(&source.get.as_str()),
+        None => log,
+    };
+    let sets = account.sets.iter_mut().filter(|set| untimed(set.trust)).flat_map(|set| set.readings.values_mut());
+    let values = account.values.iter_mut().filter(|value| untimed(value.trust)).map(|value| &mut value.reading);
+    sets.chain(values).for_each(|reading| forget(reading, "the file does not say when this was taken"));
+}
+
+/// Takes their age from readings of a log whose times have no zone, where `now` is of clocks that have one. Nothing is
+/// stale then, and nothing fresh.
+pub fn forget_zone(table: &Table, account: &mut Account, now: Time) {
+    let of_log = |trust: u16| table.sources.get(usize::from(trust)).is_none();
+    let why = "the log does not say its zone, and now is of a clock that does";
+    for set in account.sets.iter_mut().filter(|set| of_log(set.trust)) {
+        set.at = now;
+        set.readings.values_mut().for_each(|reading| forget(reading, why));
+    }
+    for value in account.values.iter_mut().filter(|value| of_log(value.trust)) {
+        forget(&mut value.reading, why);
+    }
+    for source in account.sources.iter_mut().filter(|source| source.id == log::ID) {
+        source.at = now;
+    }
+}
+
+fn forget(reading: &mut Reading, why: &str) {
+    if reading.value.is_some() {
+        reading.at = None;
+        reading.reason = Some(why.to_owned());
+    }
+}
+
+/// A page on which a router passes on its workers' own pages, taken apart.
+#[derive(Debug, Clone, Default)]
+pub struct Relayed {
+    /// The workers' pages.
+    pub pages: Vec<Page>,
+    /// How many workers have lines on it; more than there are pages where limits cut some off.
+    pub workers: usize,
+    /// Samples that name no worker: of none of them.
+    pub unnamed: usize,
+}
+
+/// The lines of one worker, and between them as many empty ones as there are of others.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The worker, as the page names it.
+    pub worker: String,
+    /// The number of its first line on the router's page, from 1.
+    pub first_line: u32,
+    /// Its lines.
+    pub body: Vec<u8>,
+}
+
+/// Takes apart a page on which a router passes on its workers' own pages; `None` for one of a single server.
+pub fn relayed(tables: &Tables, body: &[u8]) -> Option<Relayed> {
+    if looks_wrong(body).is_some() {
+        return None;
+    }
+    let sources = tables.iter().flat_map(|table| &table.sources);
+    let mut labels: Vec<&str> = sources.filter_map(|source| source.relay.as_deref()).collect();
+    labels.dedup();
+    let mut found = Relayed::default();
+    let mut lines_of: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    scan(
+        body,
+        &Limits::whole(),
+        |_| true,
+        |sample| match labels.iter().find_map(|label| sample.labels.get(label)) {
+            Some(worker) => match lines_of.get_mut(worker.as_ref()) {
+                Some(lines) => lines.push(sample.line),
+                None => drop(lines_of.insert(worker.into_owned(), vec![sample.line])),
+            },
+            None => found.unnamed += 1,
+        },
+    );
+    found.workers = lines_of.len();
+    let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut left = MOST_BYTES;
+    for (worker, numbers) in lines_of.into_iter().take(MOST_WORKERS) {
+        let Some(page) = page_of(&worker, &numbers, &lines, left) else { continue };
+        left -= page.body.len();
+        found.pages.push(page);
+    }
+    (found.workers > 0).then_some(found)
+}
+
+/// The lines with these ascending `numbers`; `None` if they need more than `most` bytes.
+fn page_of(worker: &str, numbers: &[u32], lines: &[&[u8]], most: usize) -> Option<Page> {
+    let first_line = *numbers.first()?;
+    let mut body = Vec::new();
+    let mut next = first_line;
+    for number in numbers {
+        let line = lines.get(*number as usize - 1)?;
+        let between = number.checked_sub(next)? as usize;
+        if body.len() + between + line.len() > most {
+            return None;
+        }
+        body.resize(body.len() + between, b'\n');
+        body.extend_from_slice(line);
+        next = number + 1;
+    }
+    Some(Page { worker: printable(worker), first_line, body })
+}

@@ -1,0 +1,85 @@
+//! `sources.toml`, `[log]` and `[[line]]`: how the engine writes its log, and what its lines mean.
+
+use std::collections::BTreeMap;
+
+use model::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::source::Read;
+use super::version::Version;
+
+/// How the log is written.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogFormat {
+    /// Rank tags as they are written and the kind of rank that they tell, e.g. `TP = "tp"` for `TP3`.
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+}
+
+/// One kind of line. It fits when its message begins with one of `starts`; its rows name the keys of the key and number
+/// pairs in it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
+pub struct Line {
+    /// Its name in `explain`.
+    pub id: String,
+    /// Beginnings of the message, of which one must be there.
+    pub starts: Vec<String>,
+    /// Texts further on that must all be there.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Versions that print it so, for the docs: what is printed is read, whatever version prints it.
+    #[serde(default)]
+    pub since: Option<Version>,
+    /// First version that does not.
+    #[serde(default)]
+    pub until: Option<Version>,
+    /// It may go on a message that begins otherwise, on its line or below: an exception, a check of the books. Others begin
+    /// a message, so that no text of a request is read for them.
+    #[serde(default)]
+    pub inside: bool,
+    /// Said once at the start, and true as long as the server lives.
+    #[serde(default)]
+    pub lasting: bool,
+    /// Only a server that starts prints it: what stands before it is of an earlier run.
+    #[serde(default)]
+    pub run: bool,
+    /// It holds a dump of all arguments, which `knobs.toml` reads.
+    #[serde(default)]
+    pub dump: bool,
+    /// Several such lines with different numbers tell of different things: none of them is read then.
+    #[serde(default)]
+    pub sole: bool,
+    /// What is neither available nor evictable is used.
+    #[serde(default)]
+    pub rest: bool,
+    /// Facts that the presence of a key tells: `fact=value` by key.
+    #[serde(default)]
+    pub tells: BTreeMap<String, String>,
+    /// An event: what it counts.
+    #[serde(default)]
+    pub count: Option<Count>,
+    /// What it means, for people, where a line alone is worth a note.
+    #[serde(default)]
+    pub note: String,
+    /// Read only when this holds.
+    #[serde(default)]
+    pub when: Option<Condition>,
+    /// The keys.
+    #[serde(default)]
+    pub read: Vec<Read>,
+}
+
+/// What a line of an event counts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Count {
+    /// The signal: events within the window of a look.
+    pub signal: Signal,
+    /// The key of how many; absent from the table or from the line: one.
+    #[serde(default)]
+    pub key: Option<String>,
+}

@@ -1,0 +1,200 @@
+//! Every wording of `engines/*/lines.toml`, bare and within everything that may stand around it: the same readings, of
+//! the right rank and time. What a row expects follows from the engine's source, never from this program.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use engines::table::version::Version;
+use model::{Account, DEVICE, RankId, Reading, Signal, State, Time};
+use serde::Deserialize;
+use support::around::{self, Around, Shell};
+use support::{AT, found, interpreted, row_of, table};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    row: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
+struct Row {
+    id: String,
+    since: Version,
+    until: Option<Version>,
+    origin: Origin,
+    text: String,
+    #[serde(default)]
+    expect: BTreeMap<String, Expected>,
+    #[serde(default)]
+    nothing: bool,
+    #[serde(default)]
+    lasting: bool,
+    #[serde(default)]
+    run: bool,
+    #[serde(default)]
+    warns: bool,
+    #[serde(default)]
+    raised: bool,
+    #[serde(default)]
+    heads: bool,
+    tp: Option<u32>,
+    role: Option<String>,
+    #[serde(default)]
+    facts: BTreeMap<String, String>,
+    #[serde(default)]
+    why: String,
+}
+
+#[derive(Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Origin {
+    Source,
+    Captured,
+}
+
+#[derive(Deserialize, Clone, Copy, Debug)]
+#[serde(untagged)]
+enum Expected {
+    Exactly(f64),
+    Between([f64; 2]),
+}
+
+impl Expected {
+    fn fits(self, reading: &Reading, is_ratio: bool) -> bool {
+        let Some(value) = reading.value else { return false };
+        match self {
+            // What the line rounds to two decimals is right within half of the last one.
+            Expected::Exactly(told) => {
+                let within = if is_ratio { 0.005 } else { 0.0 };
+                value == told && reading.precision.unwrap_or(0.0) == within
+            }
+            Expected::Between([least, most]) => {
+                // The middle in whole tokens, right within what is left to the further end.
+                let off = reading.precision.unwrap_or(0.0);
+                let middle = f64::midpoint(least, most).floor();
+                reading.state == State::Inferred && (value, value + off) == (middle, most)
+            }
+        }
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/sglang/lines.toml");
+    let text = std::fs::read_to_string(path).expect("lines.toml");
+    toml::from_str::<File>(&text).expect("lines.toml is as its types say").row
+}
+
+/// Everything that was read, by the names of `expect`; with the time, of sets and values alike.
+fn told(account: &Account) -> BTreeMap<String, (RankId, Time, Reading)> {
+    let mut told = BTreeMap::new();
+    for set in &account.sets {
+        for (signal, reading) in &set.readings {
+            let tier = if set.tier == DEVICE { String::new() } else { format!("{}.", set.tier) };
+            let name = format!("{tier}{}.{}", set.pool, signal.row().json);
+            // A capacity that was inferred stands beside one that was said, never in its place.
+            let twice = told.insert(name.clone(), (set.rank, set.at, reading.clone()));
+            assert!(twice.is_none(), "{name} was read twice: {:?}", account.sets);
+        }
+    }
+    for value in &account.values {
+        // A log that was read back far enough tells of no retraction, too.
+        if value.signal == Signal::REQ_RETRACTED_RECENT && value.reading.value == Some(0.0) {
+            continue;
+        }
+        let at = value.reading.at.unwrap_or(AT);
+        told.insert(value.signal.row().json.to_owned(), (value.rank, at, value.reading.clone()));
+    }
+    told
+}
+
+/// What is wrong with the reading of one log.
+fn faults(row: &Row, around: &Around) -> Vec<String> {
+    let mut faults = Vec::new();
+    let account = interpreted(found(&around.bytes));
+    let mut told = told(&account);
+    for (name, expected) in &row.expect {
+        let Some((rank, at, reading)) = told.remove(name) else {
+            // Without any time, nothing tells which minute it was.
+            if around.time.is_some() || name != "retracted_recent" {
+                faults.push(format!("no {name}"));
+            }
+            continue;
+        };
+        if !expected.fits(&reading, reading.unit == model::Unit::Ratio) {
+            faults.push(format!("{name} is {reading:?}, not {expected:?}"));
+        }
+        // Events are counted for all ranks that run in lockstep.
+        let counted = name == "retracted_recent";
+        let whole = RankId { dp: around.rank.dp, ..RankId::ZERO };
+        if rank != if counted { whole } else { around.rank } {
+            faults.push(format!("{name} is of {rank:?}"));
+        }
+        let time = around.time.filter(|_| !row.lasting && !counted).unwrap_or(AT);
+        let later = at.since(time);
+        if later.abs() > 1e-3 && (later - around.later).abs() > 1e-3 {
+            faults.push(format!("{name} is of {at:?}, not {time:?}"));
+        }
+    }
+    faults.extend(told.keys().map(|name| format!("{name} was read, too")));
+    if account.notes.iter().any(|note| note.id == "log-says") != row.warns {
+        faults.push(format!("its notes are {:?}", account.notes));
+    }
+    let role = row.role.iter().map(|role| ("role", role));
+    for (fact, value) in row.facts.iter().map(|(fact, value)| (fact.as_str(), value)).chain(role) {
+        if account.fact(fact) != Some(value) {
+            faults.push(format!("{fact} is {:?}", account.fact(fact)));
+        }
+    }
+    if format!("{account:?}").contains("sk-made-up") {
+        faults.push("a key was kept".to_owned());
+    }
+    faults.into_iter().map(|fault| format!("{}, {}: {fault} ({})", row.id, around.name, row.why)).collect()
+}
+
+#[test]
+fn every_wording_is_read_right_whatever_stands_around_it() {
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for row in rows() {
+        assert_eq!(row.nothing, row.expect.is_empty(), "{}: either it tells something or nothing", row.id);
+        let prefixes = around::prefixes(&row.since, row.until.as_ref(), row.tp);
+        assert!(!prefixes.is_empty(), "{}: no version", row.id);
+        for (index, prefix) in prefixes.iter().enumerate() {
+            // Every shell around the fullest prefix, and by turns around the others.
+            let full = index + 1 == prefixes.len();
+            let turn = 1 + checked % (Shell::ALL.len() - 1);
+            let all = Shell::ALL.into_iter().enumerate();
+            for (_, shell) in all.filter(|(number, _)| full || *number == 0 || *number == turn) {
+                wrong.extend(faults(&row, &around::line(&row.text, prefix, shell, row.heads)));
+                checked += 1;
+                if row.raised && prefix.time.is_some() {
+                    wrong.extend(faults(&row, &around::raised(&row.text, prefix, shell)));
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} faults in {checked}:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+    assert!(checked > 3000, "{checked} were checked");
+}
+
+/// The table names nothing that no row shows, and each kind of line is shown.
+#[test]
+fn every_line_of_the_table_has_a_wording() {
+    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows() {
+        for text in row.text.lines() {
+            if let Some(id) = row_of(text) {
+                *shown.entry(id).or_default() += 1;
+            }
+        }
+    }
+    let missing: Vec<&str> =
+        table().lines.iter().map(|line| line.id.as_str()).filter(|id| !shown.contains_key(*id)).collect();
+    assert!(missing.is_empty(), "no wording for {missing:?}");
+    assert!(rows().iter().filter(|row| row.origin == Origin::Captured).count() >= 10);
+    assert!(rows().iter().all(|row| row.until.as_ref().is_none_or(|until| row.since < *until)));
+    assert!(rows().iter().any(|row| row.run));
+}

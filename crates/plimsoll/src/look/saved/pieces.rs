@@ -1,0 +1,179 @@
+//! What a file is, by its content.
+
+use anyhow::{Result, anyhow};
+use engines::{Whereabouts, saved};
+use model::{Facts, Log, Note, Time};
+use wire::launch::{self, Looks};
+use wire::transcript::{self, Part};
+
+use super::read::Content;
+use super::{logs, shape, starts, times};
+use crate::look::Eye;
+
+/// What one file, or one command or answer in it, tells of one server.
+pub(super) struct Piece {
+    /// The file.
+    pub(super) name: String,
+    /// On a page that a router passes on: the worker that it is of. In a log of several programs: the one that wrote it.
+    pub(super) worker: Option<String>,
+    /// The engine.
+    pub(super) engine: String,
+    /// What it is.
+    pub(super) matter: Matter,
+    /// What it says of the server: its port, its role.
+    pub(super) facts: Facts,
+    /// The least and the most that the pool of a rank may hold by it, tokens.
+    pub(super) capacity: Option<(f64, f64)>,
+}
+
+pub(super) enum Matter {
+    /// An answer.
+    Answer(Answer),
+    /// A log.
+    Log(Written),
+    /// How it is started.
+    Start { place: Box<Whereabouts>, notes: Vec<Note> },
+}
+
+/// A log that was saved.
+pub(super) struct Written {
+    pub(super) log: Log,
+    /// Its newest and its oldest time.
+    pub(super) span: Option<(Time, Time)>,
+    /// Its times say their zone; looked at only where there are others to compare with.
+    pub(super) zoned: bool,
+    /// Its times do not compare with now.
+    pub(super) apart: bool,
+}
+
+/// An answer that was saved.
+pub(super) struct Answer {
+    /// The path that it answers.
+    pub(super) get: String,
+    /// What was answered.
+    pub(super) body: Vec<u8>,
+    /// The line of the file on which that begins.
+    pub(super) first_line: u32,
+    /// When, as far as the file says it.
+    pub(super) at: Option<Time>,
+}
+
+/// The pieces of a file. The error says what it looks like.
+pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)> {
+    let Some(whole) = content.whole() else {
+        let (logs, cut) = logs::pieces(eye, content, None);
+        if logs.is_empty() {
+            return Err(refused(content, "a long file with no line of a log that is known here"));
+        }
+        return Ok((logs, cut.into_iter().collect()));
+    };
+    if let Some(shape) = shape::no_text(whole) {
+        return Err(refused(content, shape));
+    }
+    let plain = transcript::unquoted(whole);
+    let (answers, notes) = answers(eye, content, &plain);
+    if !answers.is_empty() {
+        return Ok((answers, notes));
+    }
+    let inner = transcript::unfenced(&plain);
+    let text = String::from_utf8_lossy(&inner);
+    let looks = launch::looks_like(&text);
+    match looks {
+        Looks::Unit => return starts::pieces(eye, content, launch::unit(&text)),
+        Looks::Compose | Looks::Kubernetes => return starts::pieces(eye, content, launch::yaml(&text)),
+        Looks::Shell | Looks::Dump | Looks::No => {}
+    }
+    let (logs, cut) = logs::pieces(eye, content, Some(&plain));
+    if !logs.is_empty() {
+        return Ok((logs, cut.into_iter().collect()));
+    }
+    match looks {
+        Looks::Shell => starts::pieces(eye, content, launch::shell(&text)),
+        Looks::Dump => starts::dump(eye, content, &text),
+        _ => Err(refused(content, &shape::of(&plain))),
+    }
+}
+
+/// The answers in a text: the whole of it, or what commands in it printed.
+fn answers(eye: &Eye, content: &Content, text: &[u8]) -> (Vec<Piece>, Vec<Note>) {
+    let (mut found, mut notes) = (Vec::new(), Vec::new());
+    for part in transcript::parts(text) {
+        let Some(relayed) = saved::relayed(&eye.tables, &part.body) else {
+            let inner = || part.json().and_then(|json| answer(eye, content, &json));
+            found.extend(answer(eye, content, &part).or_else(inner));
+            continue;
+        };
+        notes.extend(left_out(&content.name, &relayed));
+        for saved::Page { worker, first_line, body } in relayed.pages {
+            let first_line = part.first_line.saturating_add(first_line - 1);
+            let own = Part { first_line, body: body.into(), date: part.date.clone() };
+            found.extend(answer(eye, content, &own).map(|piece| Piece { worker: Some(worker), ..piece }));
+        }
+    }
+    (found, notes)
+}
+
+/// What of a router's page is read for none of its workers.
+fn left_out(name: &str, page: &saved::Relayed) -> Vec<Note> {
+    let read = page.pages.len();
+    let workers = (page.workers > read)
+        .then(|| format!("{name}: it names {} workers; only {read} of them were read", page.workers));
+    let unnamed = (page.unnamed > 0)
+        .then(|| format!("{name}: {} of its samples name no worker, and were read for none", page.unnamed));
+    workers.into_iter().chain(unnamed).map(|text| Note::new("cut", text)).collect()
+}
+
+fn answer(eye: &Eye, content: &Content, part: &Part<'_>) -> Option<Piece> {
+    let (table, get) = saved::answer(&eye.tables, &part.body)?;
+    let dated = part.date.as_deref().and_then(times::of_header);
+    let answer = Answer {
+        get: get.to_owned(),
+        body: part.body.to_vec(),
+        first_line: part.first_line,
+        at: saved::said_at(table, get, &part.body).or(dated),
+    };
+    let observation = answer.observed(&content.name, sense::clock::now());
+    let account = engines::interpret(table, &[observation], &[], &Facts::new());
+    let engine = table.engine.name.clone();
+    let (name, capacity) = (content.name.clone(), capacity(&account));
+    Some(Piece { name, worker: None, engine, matter: Matter::Answer(answer), facts: account.facts, capacity })
+}
+
+impl Answer {
+    /// The answer as if it had been asked for at `now`, where it does not say when it was given.
+    pub(super) fn observed(&self, name: &str, now: Time) -> model::Observation {
+        let answer = model::Answer {
+            status: 200,
+            body: self.body.clone(),
+            first_line: Some(self.first_line),
+            ..model::Answer::default()
+        };
+        model::Observation {
+            get: self.get.clone(),
+            url: name.to_owned(),
+            at: self.at.unwrap_or(now),
+            took: 0.0,
+            outcome: Ok(answer),
+        }
+    }
+}
+
+/// The least and the most that the main pool of a rank may hold, over all ranks.
+pub(super) fn capacity(account: &model::Account) -> Option<(f64, f64)> {
+    let main = account.sets.iter().filter(|set| set.pool == model::FULL && set.tier == model::DEVICE);
+    let said = main.filter_map(|set| set.readings.get(&model::Signal::KV_CAPACITY));
+    let bounds = said.filter_map(|reading| {
+        let off = reading.precision.unwrap_or(0.0);
+        reading.value.map(|value| (value - off, value + off))
+    });
+    bounds.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+}
+
+/// The error about a file of no known kind.
+pub(super) fn refused(content: &Content, looks: &str) -> anyhow::Error {
+    let text = format!(
+        "{} is no metrics page, answer, log, unit, compose file, manifest or command of a server that is known here: it looks like {looks}",
+        content.name
+    );
+    crate::wrong_usage(anyhow!(text))
+}

@@ -1,0 +1,35 @@
+//! `RECORD`: what an installer put where, with a sum of each file.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// Longest list that is read, bytes.
+pub(super) const LONGEST: usize = 16 << 20;
+
+/// The SHA-256 sum of each file, as the list writes it, by the path below the folder of packages.
+pub(super) fn sums(record: &[u8]) -> HashMap<&Path, &[u8]> {
+    let mut sums = HashMap::new();
+    for line in record.split(|byte| *byte == b'\n') {
+        let needle = b",sha256=";
+        let Some(at) = memchr::memmem::find(line, needle) else { continue };
+        let sum = line[at + needle.len()..].split(|byte| *byte == b',').next().unwrap_or_default();
+        // A path with a comma in it is quoted; no module has one.
+        sums.insert(Path::new(OsStr::from_bytes(&line[..at])), sum);
+    }
+    sums
+}
+
+/// A sum as the list writes it: base64 for URLs, without padding.
+pub(super) fn shown(sum: &[u8; 32]) -> Vec<u8> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut out = Vec::with_capacity(43);
+    for chunk in sum.chunks(3) {
+        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..=chunk.len() {
+            out.push(LETTERS[(bits >> (18 - 6 * place)) as usize & 63]);
+        }
+    }
+    out
+}

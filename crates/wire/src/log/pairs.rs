@@ -1,0 +1,95 @@
+//! Names and numbers in a message: `#token: 796`, `token usage: 0.39`, `max_tokens=4096`, `(token/s): 12.3`.
+
+use memchr::memchr2;
+
+use super::number;
+
+/// Bytes that a key has at most; of a longer phrase the last word is the key.
+const MOST_KEY: usize = 64;
+
+/// A name with its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair<'a> {
+    /// What heads the list that the pair stands in; empty for none. `usage: full=0.25, swa=0.10` gives two pairs under
+    /// `usage`, `[full] total=7, free=5` two under `full`. Only pairs with `=` have one, and a line feed ends it.
+    pub under: &'a str,
+    /// All of the phrase before the `:` or `=`, back to the comma, sentence, bracket or `#` that it begins at; quotes
+    /// are left out.
+    pub key: &'a str,
+    /// The number as it is written: NaN, infinite and negative ones too. Of `0.1 -> 0.8` the first.
+    pub value: f64,
+    /// The number's own text, whose digits tell how far it was rounded.
+    pub text: &'a str,
+}
+
+/// All pairs of a message, in its order. A `:` or `=` that no plain number follows makes none.
+pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
+    let (mut from, mut under) = (0, "");
+    std::iter::from_fn(move || {
+        while let Some(found) = memchr2(b':', b'=', &message.as_bytes()[from..]) {
+            let at = from + found;
+            let between = &message[from..at];
+            from = at + 1;
+            let equals = message.as_bytes()[at] == b'=';
+            under = heading(between, if equals { under } else { "" });
+            match pair(message, at) {
+                Some(pair) => return Some(Pair { under: if equals { under } else { "" }, ..pair }),
+                None if !equals => under = key(message, at),
+                None => {}
+            }
+        }
+        None
+    })
+}
+
+/// What heads a pair whose key ends `between`, where `before` headed the one before it.
+fn heading<'a>(between: &'a str, before: &'a str) -> &'a str {
+    let line = between.rsplit('\n').next().unwrap_or_default();
+    let bracket = line.rsplit_once("] ").and_then(|(inner, _)| inner.rsplit_once('['));
+    match bracket {
+        Some((_, word)) => word,
+        None if line.len() < between.len() => "",
+        None => before,
+    }
+}
+
+fn pair(message: &str, at: usize) -> Option<Pair<'_>> {
+    let bytes = message.as_bytes();
+    if bytes[at] == b':' && at > 0 && bytes[at - 1].is_ascii_digit() && bytes.get(at + 1) != Some(&b' ') {
+        // A time of day, a port.
+        return None;
+    }
+    let behind = message[at + 1..].trim_start_matches(' ');
+    let (value, length) = number::at_start(behind)?;
+    let key = key(message, at);
+    (!key.is_empty()).then(|| Pair { under: "", key, value, text: &behind[..length] })
+}
+
+/// The phrase that ends at `end`; empty where it is no name.
+fn key(message: &str, end: usize) -> &str {
+    let bytes = message.as_bytes();
+    let (mut start, mut closed) = (end, 0_usize);
+    while start > 0 && end - start <= MOST_KEY {
+        let (byte, space) = (bytes[start - 1], bytes[start] == b' ');
+        match byte {
+            b')' => closed += 1,
+            b'(' if closed > 0 => closed -= 1,
+            b'(' | b',' | b';' | b'{' | b'[' | b'|' | b'\n' | b'\t' | b'=' | b'!' | b'<' | b'>' => break,
+            b'.' | b':' | b']' | b'+' if space => break,
+            b'#' if start == 1 || bytes[start - 2] == b' ' => {
+                start -= 1;
+                break;
+            }
+            _ => {}
+        }
+        start -= 1;
+    }
+    // A phrase that is too long may have been left within a letter.
+    let start = (start..=end).find(|at| message.is_char_boundary(*at)).unwrap_or(end);
+    let phrase = message[start..end].trim_matches([' ', '"', '\'']);
+    // What begins with a digit is the number of the pair before, or an address.
+    let digit = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
+    let last = end - start > MOST_KEY || digit(phrase);
+    let word = if last { phrase.rsplit(' ').next().unwrap_or_default() } else { phrase };
+    if digit(word) { "" } else { word }
+}
