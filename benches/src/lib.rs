@@ -1,4 +1,6 @@
-//! The pages that the speed of parsers is measured on, and what is run over them.
+//! The pages and the log that the speed of readers is measured on, and what is run over them.
 
+pub mod logs;
 pub mod pages;
 pub mod parsers;
+pub mod source;

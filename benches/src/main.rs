@@ -1,4 +1,5 @@
-//! One table: how fast our reader of the Prometheus text format is, beside the floor and its packaged peers.
+//! Two tables: how fast our reader of the Prometheus text format is, beside the floor and its packaged peers; and, with
+//! `-- logs`, how fast a log is walked from its end, beside plain ways to do it.
 //!
 //! `cargo run --release` in this folder. With `-- ours` only our rows; with `-- best` the best of many runs of ours, to
 //! compare two versions of the code on a busy machine; with `-- wanted` or `-- all` one call on the small page, for
@@ -8,7 +9,7 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::Duration;
 
-use benches::{pages, parsers};
+use benches::{logs, pages, parsers, source};
 use rustix::time::{ClockId, clock_gettime};
 
 const RUNS: usize = 5;
@@ -18,15 +19,20 @@ fn main() {
     let recorded = pages::recorded();
     let wanted: HashSet<&str> = parsers::WANTED.into();
     match std::env::args().nth(1).as_deref() {
-        None => table(&recorded, &wanted),
+        None => {
+            table(&recorded, &wanted);
+            source::run();
+        }
+        Some("source") => source::run(),
         Some("wanted") => println!("{}", parsers::wire_wanted(&recorded, &wanted)),
         Some("all") => println!("{}", parsers::wire_all(&recorded)),
         Some("ours") => ours(&recorded, &wanted),
+        Some("logs") => walks(),
         Some("best") => {
             best(&recorded, &wanted);
             best(&pages::merged(), &wanted);
         }
-        Some(other) => eprintln!("no such run: {other}; there are: wanted, all, ours, best"),
+        Some(other) => eprintln!("no such run: {other}; there are: wanted, all, ours, best, logs, source"),
     }
 }
 
@@ -62,6 +68,34 @@ fn best(page: &str, wanted: &HashSet<&str>) {
     fastest("all", &parsers::wire_all);
     fastest("vector", &parsers::wire_vector);
     fastest("floor", &parsers::floor);
+}
+
+/// Over a log of 256 MB with one relevant line in a thousand: to its beginning, and to its newest 20 relevant lines.
+fn walks() {
+    let log = logs::made();
+    let bytes = log.as_bytes();
+    let anchors = wire::log::Anchors::new(&logs::WORDS);
+    println!(
+        "{} MB, {} words; median of {RUNS} runs of at least {} ms each",
+        bytes.len() >> 20,
+        logs::WORDS.len(),
+        RUN.as_millis()
+    );
+    println!("{:<42} {:>10} {:>9} {:>9}", "", "us", "MB/s", "lines");
+    let row = |name: &str, most: usize, run: &dyn Fn(usize) -> usize| {
+        let found = run(most);
+        let seconds = median_seconds(|| run(black_box(most)));
+        let whole =
+            if most == usize::MAX { format!("{:.0}", bytes.len() as f64 / seconds / 1e6) } else { "-".to_owned() };
+        println!("{name:<42} {:>10.1} {whole:>9} {found:>9}", seconds * 1e6);
+    };
+    for most in [usize::MAX, 20] {
+        row("wire: relevant lines, newest first", most, &|most| logs::wire_newest(bytes, &anchors, most));
+        row("wire: the same, taken apart, all pairs", most, &|most| logs::wire_read(bytes, &anchors, most));
+        row("memchr: line ends alone", most, &|most| logs::line_ends(bytes, most));
+        row("memchr's lines, std's contains", most, &|most| logs::contains(&log, most));
+        row("memchr's lines, its searcher for each word", most, &|most| logs::finders(bytes, most));
+    }
 }
 
 fn ours(recorded: &str, wanted: &HashSet<&str>) {
