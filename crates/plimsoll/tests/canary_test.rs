@@ -124,8 +124,11 @@ fn processes() -> Result<(), Failed> {
     let standins: Vec<Standin> = commands.into_iter().map(start).collect();
     let begun = Instant::now();
     let all_seen = || {
-        let text = plimsoll(PROGRAM, &["explain", "--json"]).text;
-        standins.iter().all(|one| one.pids().iter().any(|pid| text.contains(&pid.to_string())))
+        // Its servers by their pid, and in its notes what is not started yet.
+        let text = plimsoll(PROGRAM, &["doctor", "--json"]).text;
+        let told =
+            |pid: &u32| [format!("\"pid\": {pid},"), format!("pid {pid} ")].iter().any(|told| text.contains(told));
+        standins.iter().all(|one| one.pids().iter().any(told))
     };
     while !all_seen() {
         if begun.elapsed() > Duration::from_secs(20) {
