@@ -116,7 +116,7 @@ const SILENCE: f64 = 0.5;
 
 /// Least and most of the account over the second before `at`, and the moment after it in which its line may come late;
 /// nothing where the account is silent at that time. Where work began or ended within that time, nothing was in use before
-/// or after it.
+/// or after it; and where it paused, many requests may have ended and others been let in between two lines.
 fn span(account: &[Batch], at: f64) -> Option<(f64, f64)> {
     let alive = account.iter().any(|batch| (batch.at - at).abs() <= 0.3);
     let first = account.iter().position(|batch| batch.at >= at - 1.0)?;
@@ -130,7 +130,8 @@ fn span(account: &[Batch], at: f64) -> Option<(f64, f64)> {
     let ended = after.checked_sub(1).is_none_or(is_silent);
     let least = near.iter().map(|batch| batch.tokens).fold(f64::MAX, f64::min);
     let most = near.iter().map(|batch| batch.tokens).fold(0.0, f64::max);
-    alive.then_some((if began || ended { 0.0 } else { least }, most))
+    let paused = (first..after.saturating_sub(1)).any(is_silent);
+    alive.then_some((if began || ended || paused { 0.0 } else { least }, most))
 }
 
 /// Holds `answers` (time, tokens) against an account; how many could be held.
