@@ -4,7 +4,7 @@
 
 use std::process::{ExitCode, Output};
 use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
@@ -104,16 +104,21 @@ impl Place {
     }
 
     fn look(&self, way: &Way) -> Seen {
+        let now = || UNIX_EPOCH.elapsed().expect("a clock").as_secs_f64();
+        let begun = now();
         let output = self.run(way, &["status", "--json"]);
         let value: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
         assert_eq!(schema_faults(&value), Vec::<String>::new());
-        Seen { value }
+        Seen { begun, ended: now(), value }
     }
 }
 
 /// One look, nothing given.
 struct Seen {
+    /// Seconds since 1970, like all times here: before the program was started, and after it had ended.
+    begun: f64,
+    ended: f64,
     value: Value,
 }
 
@@ -341,16 +346,19 @@ fn log_alone() -> Result<(), Failed> {
 fn newest_line(what: &str, seen: &[&Seen], pid: u64, steps: &[Step]) -> Result<usize, Failed> {
     let mut held = 0;
     for seen in seen {
-        let taken = seen.value["taken_at"].as_f64().expect("a time");
-        // A line that came while it looked may be known already, or not yet.
-        let known: Vec<f64> = steps.iter().filter(|step| step.at <= taken - 1.0).map(|step| step.tokens).collect();
-        let (Some(last), false) = (known.last(), taken - 1.0 > steps[steps.len() - 1].at) else { continue };
-        let coming = steps.iter().filter(|step| (step.at - taken).abs() < 1.0).map(|step| step.tokens);
+        // A file's lines tell whole seconds, and journald takes a moment to write. A line that came while the program
+        // looked, which may take long on a busy machine, may be known already, or not yet.
+        let sure = seen.begun - 1.0;
+        let known: Vec<f64> = steps.iter().filter(|step| step.at <= sure).map(|step| step.tokens).collect();
+        let (Some(last), false) = (known.last(), sure > steps[steps.len() - 1].at) else { continue };
+        let mut coming = steps.iter().filter(|step| step.at > sure && step.at <= seen.ended).map(|step| step.tokens);
         let Some((_, tokens)) = seen.used(pid) else {
-            return Err(format!("{what}: nothing is known of a busy server: {}", seen.server(pid)).into());
+            let lines = known.len();
+            let server = seen.server(pid);
+            return Err(format!("{what}: nothing is known at {sure} of a server with {lines} lines: {server}").into());
         };
-        if tokens != *last && !coming.clone().any(|other| other == tokens) {
-            return Err(format!("{what}: {tokens} said at {taken}, {last} by the newest line").into());
+        if tokens != *last && !coming.any(|other| other == tokens) {
+            return Err(format!("{what}: {tokens} said from {sure} on, {last} by the newest line").into());
         }
         let source = seen.source(pid);
         assert!(!source.contains("http://"), "HTTP is blocked: {source}");
