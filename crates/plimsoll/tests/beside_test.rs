@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 use testkit::real::free_port;
 use testkit::standin::{self, Leaves, Standin};
@@ -16,13 +16,8 @@ use testkit::{Answer, Replay, plimsoll, schema_faults};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
-type Test = fn() -> Result<(), Failed>;
-
 fn main() -> ExitCode {
-    if standin::acts() {
-        return ExitCode::SUCCESS;
-    }
-    let tests: [(&str, Test); 13] = [
+    standin::run(&[
         ("the file behind a process's output is its log", log_of_output),
         ("a log that was deleted or rotated away is still read", deleted_log),
         ("what stands before the process started is another server's", earlier_run),
@@ -36,9 +31,7 @@ fn main() -> ExitCode {
         ("a log of another program is refused", foreign_log),
         ("pipes and devices are no logs", tricks),
         ("a process on another node is told, and where its server answers", other_node),
-    ];
-    let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ])
 }
 
 /// A stand-in for a decode server on a port of its own.

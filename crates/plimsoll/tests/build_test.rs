@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 use testkit::real::free_port;
 use testkit::standin::{self, Standin};
@@ -29,20 +29,13 @@ class SchedulerCollector:
         self.evicted = _Counter(name="sglang:evicted_tokens_total", documentation="-")
 "#;
 
-type Test = fn() -> Result<(), Failed>;
-
 fn main() -> ExitCode {
-    if standin::acts() {
-        return ExitCode::SUCCESS;
-    }
-    let tests: [(&str, Test); 4] = [
+    standin::run(&[
         ("a series that is renamed in the installed copy is told by its new name", renamed),
         ("a series that the installed copy has not is not offered", missing),
         ("what the version does not say, a build may have all the same", ported_back),
         ("status reads no source", status_does_not),
-    ];
-    let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ])
 }
 
 /// A server that runs `collector`, said to be of `version`.

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use testkit::canary::{CANARY, found, planted_in};
 use testkit::real::free_port;
 use testkit::standin::{self, Standin};
@@ -22,22 +22,15 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 const WAYS: [&[&str]; 6] =
     [&["status"], &["status", "--json"], &["doctor"], &["doctor", "--json"], &["explain"], &["explain", "--json"]];
 
-type Test = fn() -> Result<(), Failed>;
-
 fn main() -> ExitCode {
-    if standin::acts() {
-        return ExitCode::SUCCESS;
-    }
-    let tests: [(&str, Test); 6] = [
+    standin::run(&[
         ("files, one by one and together", files),
         ("a drop-in is written with its secrets, for its owner", drop_in),
         ("processes: arguments, environment, configuration", processes),
         ("answers of servers and of routers", answers),
         ("addresses, targets files and credentials", access),
         ("what cannot be used", errors),
-    ];
-    let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ])
 }
 
 /// Runs every command with `arguments`.

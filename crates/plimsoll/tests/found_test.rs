@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 use testkit::plimsoll;
 use testkit::real::free_port;
@@ -13,13 +13,8 @@ use testkit::standin::{self, REQUESTS, Standin};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 const SECRET: &str = testkit::canary::CANARY;
 
-type Test = fn() -> Result<(), Failed>;
-
 fn main() -> ExitCode {
-    if standin::acts() {
-        return ExitCode::SUCCESS;
-    }
-    let tests: [(&str, Test); 7] = [
+    standin::run(&[
         ("a wrapper that still sleeps is no server, and its script no text", sleeping_wrapper),
         ("where a flag goes is told without arguments", no_arguments),
         ("flags that may hold secrets are only set", secret_flags),
@@ -27,9 +22,7 @@ fn main() -> ExitCode {
         ("a server with a certificate is asked by HTTPS", https),
         ("a process that lost its arguments is asked on its own sockets, and not on many", own_sockets),
         ("a monitor is asked where it listens, behind its own path", monitor),
-    ];
-    let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ])
 }
 
 /// A stand-in for `argv` (words separated by `|`) on a port of its own.

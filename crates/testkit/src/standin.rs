@@ -3,7 +3,9 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::canary::planted_in;
 
@@ -27,6 +29,18 @@ pub struct Leaves {
     pub output: Stdio,
     /// A file that it holds open, and may write to.
     pub held: Option<PathBuf>,
+}
+
+/// A test of a program whose links are stand-ins.
+pub type Test = fn() -> Result<(), Failed>;
+
+/// What `main` of such a test program does: runs these tests by their names, or acts as a stand-in, see [`acts`].
+pub fn run(tests: &[(&str, Test)]) -> ExitCode {
+    if acts() {
+        return ExitCode::SUCCESS;
+    }
+    let trials = tests.iter().map(|(name, test)| Trial::test(*name, *test)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// To be called first in a test program whose links are stand-ins: acts as one, if it was started as one, listening and
