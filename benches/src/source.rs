@@ -65,7 +65,7 @@ fn measure(pid: u32) {
         folders: vec!["srt".into()],
         needles: vec!["sglang:".into(), "prometheus_client".into()],
     };
-    let place = Place::Host(Host::new(Client::new(AllowList::default(), Limits::default())));
+    let place = Place::from(Host::new(Client::new(AllowList::default(), Limits::default())));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let timed = |stamps: &mut Stamps| {
         let start = Instant::now();

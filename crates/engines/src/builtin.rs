@@ -69,6 +69,20 @@ impl Tables {
         wire::log::begins(line, &tags)
     }
 
+    /// Words of which one stands in the command line of every process that a table recognises.
+    pub fn words(&self) -> Vec<String> {
+        let rules = self.iter().flat_map(|table| &table.engine.process);
+        let words = rules.filter_map(|rule| {
+            // A module may be run by its name or by its file: what comes before the first dot is in both.
+            let module = rule.module.as_deref().map(|module| module.split('.').next().unwrap_or(module));
+            module.or(rule.command.as_deref()).or(rule.title.as_deref())
+        });
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.sort();
+        words.dedup();
+        words
+    }
+
     /// Every path that any table may ask, and no other may be asked of a target.
     pub fn allowed(&self) -> Vec<String> {
         let sources = self.iter().flat_map(|table| &table.sources);

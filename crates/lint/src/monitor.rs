@@ -100,6 +100,11 @@ impl Monitors {
         self.iter().flat_map(|monitor| [&monitor.targets, &monitor.query, &monitor.alive]).flatten().cloned().collect()
     }
 
+    /// Words of which one stands in the command line of every monitor.
+    pub fn words(&self) -> Vec<String> {
+        self.iter().flat_map(|monitor| monitor.commands.iter().cloned()).collect()
+    }
+
     /// The monitor that this command line runs.
     pub fn recognise(&'static self, argv: &[String]) -> Option<Running> {
         let program = argv.first()?.rsplit('/').next()?;

@@ -3,7 +3,7 @@
 use crate::Time;
 
 /// One look at one source of one target.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// What was looked at: the path of a GET, as the engine's table spells it.
     pub get: String,
@@ -18,7 +18,7 @@ pub struct Observation {
 }
 
 /// An HTTP answer that was read to its end, or to its cap.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status code.
     pub status: u16,

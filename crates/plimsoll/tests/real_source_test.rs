@@ -72,7 +72,7 @@ fn source() -> Result<(), Failed> {
         folders: vec!["srt".into()],
         needles: vec!["sglang:".into(), "prometheus_client".into()],
     };
-    let place = Place::Host(Host::new(Client::new(AllowList::default(), Limits::default())));
+    let place = Place::from(Host::new(Client::new(AllowList::default(), Limits::default())));
     let mut stamps = Stamps::default();
     let look = async |stamps: &mut Stamps| installed(&place, python.pid(), &wanted, Bounds::default(), stamps).await;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

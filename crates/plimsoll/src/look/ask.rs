@@ -13,7 +13,7 @@ const PATIENCE: usize = 2;
 
 /// Asks everything that the candidate's table asks.
 pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
-    let started = sense::clock::now();
+    let started = eye.place.now();
     let until = eye.guard.until();
     let mut observations = Vec::new();
     sort_ports(eye, &mut candidate, &mut observations, until).await;
@@ -45,7 +45,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     };
     let named = named::settle(&mut account);
     observations.iter_mut().for_each(forget);
-    let took = sense::clock::now().since(started);
+    let took = eye.place.now().since(started);
     Looked { candidate, observations, named, account, choices: Vec::new(), source: None, findings: Vec::new(), took }
 }
 

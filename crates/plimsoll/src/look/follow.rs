@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{Note, Role, Signal};
-use sense::{Client, Place, Target};
+use sense::Target;
 use tokio::task::JoinSet;
 
 use super::access::Keys;
@@ -191,11 +191,4 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
 fn tells_used(one: &Looked) -> bool {
     let told = |set: &model::PoolSet| set.readings.get(&Signal::KV_USED).is_some_and(|used| used.value.is_some());
     one.account.sets.iter().any(told) || one.account.fact("role") == Some(Role::Router.name())
-}
-
-/// The client behind the look, for its counters.
-pub(super) fn client(place: &Place) -> &Client {
-    match place {
-        Place::Host(host) => host.client(),
-    }
 }

@@ -61,7 +61,7 @@ fn is_here(candidate: &Candidate) -> bool {
 }
 
 async fn read(place: &Place, file: &str) -> Result<Log> {
-    let began = sense::clock::now();
+    let began = place.now();
     let path = std::path::absolute(file)?;
     let mut ends = place.ends_each(vec![Wanted::File(path)], ENDS.0, ENDS.1).await;
     let ends = match ends.pop() {
@@ -69,7 +69,7 @@ async fn read(place: &Place, file: &str) -> Result<Log> {
         Some(Err(blind)) => return Err(crate::wrong_usage(anyhow!("--log: cannot read {blind}"))),
         None => return Err(anyhow!("--log {file}: nothing was read")),
     };
-    let at = sense::clock::now();
+    let at = place.now();
     // As a server of this host would write it.
     let clock = match zone_of(place, std::process::id(), at).await {
         Some(seconds) => LogClock::Offset(seconds),

@@ -48,7 +48,7 @@ pub(super) fn snapshot(
     compare_replicas(eye, &mut pairs);
     judge::order(&mut pairs, |(server, _)| server);
     let (servers, looked): (Vec<Server>, Vec<Looked>) = pairs.into_iter().unzip();
-    let counts = follow::client(&eye.place).counts();
+    let counts = eye.place.counts();
     let gaps: Vec<Gap> = servers.iter().flat_map(|server| server.gaps.iter().cloned()).collect();
     let snapshot = Snapshot {
         schema: "plimsoll.status/1",

@@ -72,7 +72,7 @@ impl Eye {
         let mut allowed = tables.allowed();
         allowed.extend(lint::monitors().allowed());
         let client = sense::Client::new(sense::AllowList::new(allowed), sense::Limits::default());
-        Eye { tables, place: Place::Host(Host::new(client)), atlas: Atlas::default(), guard: Guard::default() }
+        Eye { tables, place: Place::from(Host::new(client)), atlas: Atlas::default(), guard: Guard::default() }
     }
 }
 

@@ -83,6 +83,24 @@ impl Command {
         }
     }
 
+    /// What it asks, in words and without times.
+    pub(crate) fn key(&self) -> Vec<String> {
+        let mut key = vec!["run".to_owned(), self.program().to_owned()];
+        let mut of = |unit: &str, user: Option<u32>| {
+            key.extend([unit.to_owned(), user.map_or_else(|| "system".to_owned(), |user| user.to_string())]);
+        };
+        match self {
+            Command::Journal { unit, user, newest, .. } => {
+                of(unit, *user);
+                key.push(if newest.is_some() { "newest" } else { "start" }.to_owned());
+            }
+            Command::UnitProperties { unit, user } => of(unit, *user),
+            Command::GpuMemory => key.push("memory".to_owned()),
+            Command::GpuList => key.push("list".to_owned()),
+        }
+        key
+    }
+
     fn plan(&self) -> Result<Plan, Blind> {
         let (args, env) = match self {
             Command::Journal { unit, user, since, until, newest } => {

@@ -32,7 +32,7 @@ pub(super) struct Spot {
 pub(super) async fn spots(place: &Place, pid: u32, root: &Path) -> Result<Vec<Spot>, Blind> {
     let file = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
     let mut texts = place.read_each(vec![file("cmdline"), file("environ")], WORDS).await.into_iter();
-    let maps = place.read(file("maps"), MAPS).await;
+    let maps = place.lines_each(vec![file("maps")], &["/site-packages/", "/dist-packages/"], MAPS).await.remove(0);
     let mut links = place.link_each(vec![file("exe"), file("cwd")]).await.into_iter();
     let argv = texts.next().and_then(Result::ok).map(|content| content.bytes).unwrap_or_default();
     let environ = texts.next();

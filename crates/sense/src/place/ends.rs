@@ -57,6 +57,16 @@ pub struct Ends {
     pub tail_from: u64,
 }
 
+impl AsRef<Path> for Wanted {
+    /// The path alone; of a descriptor nothing.
+    fn as_ref(&self) -> &Path {
+        match self {
+            Wanted::File(path) | Wanted::Below { path, .. } | Wanted::Inside { path, .. } => path,
+            Wanted::Descriptor { .. } => Path::new("a file descriptor"),
+        }
+    }
+}
+
 /// Where a wanted file is.
 #[derive(Debug)]
 pub(super) enum Found {

@@ -1,34 +1,46 @@
 //! The one small interface through which the observed side is reached.
 //!
-//! It is made for three ways of being there. Reads come in batches because a look at `/proc` reads a thousand small
-//! files: on this host that is one helper thread, over ssh it is one round trip, in a capture it is a lookup.
+//! There are three ways of being there: this host, a host over ssh, a capture. Questions come in batches because a look at
+//! `/proc` reads a thousand small files: on this host that is one helper thread, over ssh it is one round trip, in a capture
+//! it is a lookup. Everything that is asked can be recorded.
 
+mod ask;
 mod ends;
 mod host;
-mod lookout;
-#[cfg(test)]
-mod lookout_test;
 mod read;
+mod recorder;
+mod seen;
+mod shelf;
 mod sift;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Blind, BlindKind, Observation};
+use model::{Blind, BlindKind, Observation, Time};
 
+pub use ask::{Answered, Ask, Key, Told};
 pub use ends::{Ends, Wanted};
 pub use host::Host;
+pub(crate) use host::{CMDLINE, FDS, PROCESSES};
 pub(crate) use read::{READ, read_capped};
+pub use recorder::{Kept, Recorder};
+pub use seen::{CommandLine, Commands, Kin, PipeEnd, Pipes};
 pub use sift::{Budget, Sieve, SiftedFile, SiftedFolder, Stamp, Taken};
 
 use crate::command::{Command, Ran};
-use crate::http::Target;
+use crate::http::{Counts, Target};
 
-/// A place to look from.
+/// A place to look from. Clones share everything.
 #[derive(Debug, Clone)]
-pub enum Place {
-    /// The host on which we run, or a tree that looks like one.
+pub struct Place {
+    way: Way,
+    recorder: Option<Recorder>,
+}
+
+/// How one is there.
+#[derive(Debug, Clone)]
+enum Way {
     Host(Host),
 }
 
@@ -57,27 +69,30 @@ pub struct Listing {
     pub cut: bool,
 }
 
+impl From<Host> for Place {
+    fn from(host: Host) -> Place {
+        Place { way: Way::Host(host), recorder: None }
+    }
+}
+
 impl Place {
     /// The first `cap` bytes of each file, in the order asked. Only regular files are opened, never pipes, sockets or
     /// devices, also where a link leads to one; files of the kernel only by a path that begins with `/proc` or `/sys`.
     pub async fn read_each(&self, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
-        match self {
-            Place::Host(host) => host.read_each(paths, cap).await,
-        }
+        let asks = paths.into_iter().map(|path| Ask::Read { path, cap }).collect();
+        self.each(asks).await.into_iter().map(Told::content).collect()
     }
 
     /// The first `cap` names in each folder, in the order asked.
     pub async fn list_each(&self, dirs: Vec<PathBuf>, cap: usize) -> Vec<Result<Listing, Blind>> {
-        match self {
-            Place::Host(host) => host.list_each(dirs, cap).await,
-        }
+        let asks = dirs.into_iter().map(|path| Ask::List { path, cap }).collect();
+        self.each(asks).await.into_iter().map(Told::listing).collect()
     }
 
     /// Where each symbolic link points, in the order asked.
     pub async fn link_each(&self, paths: Vec<PathBuf>) -> Vec<Result<PathBuf, Blind>> {
-        match self {
-            Place::Host(host) => host.link_each(paths).await,
-        }
+        let asks = paths.into_iter().map(|path| Ask::Link { path }).collect();
+        self.each(asks).await.into_iter().map(Told::link).collect()
     }
 
     /// The first `cap` bytes of the file.
@@ -98,47 +113,123 @@ impl Place {
     /// The first `cap` bytes of the file `path` under the root folder `root` (such as `/proc/PID/root`): absolute
     /// links inside are followed inside, and nothing leads out.
     pub async fn read_under(&self, root: &Path, path: &Path, cap: usize) -> Result<Content, Blind> {
-        match self {
-            Place::Host(host) => host.read_under(root, path, cap).await,
-        }
+        only(self.read_each_under(root, vec![path.to_path_buf()], cap).await)
+    }
+
+    /// The first `cap` bytes of each of these files, as [`Place::read_under`] reads one.
+    pub async fn read_each_under(&self, root: &Path, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
+        let asks = paths.into_iter().map(|path| Ask::Under { root: root.to_path_buf(), path, cap }).collect();
+        self.each(asks).await.into_iter().map(Told::content).collect()
+    }
+
+    /// The lines of each file in which one of `words` stands, at most `cap` bytes of them: of long files whose other lines
+    /// nobody wants. As [`Place::read_each`] else.
+    pub async fn lines_each(&self, paths: Vec<PathBuf>, words: &[&str], cap: usize) -> Vec<Result<Content, Blind>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let asks = paths.into_iter().map(|path| Ask::Lines { path, words: words.clone(), cap }).collect();
+        self.each(asks).await.into_iter().map(Told::content).collect()
     }
 
     /// The first `head` and the last `tail` bytes of each file, in the order asked, whatever its size. Only regular files
     /// that are stored are opened: never pipes, sockets, devices or files of the kernel, also where a link leads to one.
     /// With both 0 nothing is opened at all: that tells what lies there.
     pub async fn ends_each(&self, wanted: Vec<Wanted>, head: usize, tail: usize) -> Vec<Result<Ends, Blind>> {
-        match self {
-            Place::Host(host) => host.ends_each(wanted, head, tail).await,
-        }
+        let asks = wanted.into_iter().map(|wanted| Ask::Ends { wanted, head, tail }).collect();
+        self.each(asks).await.into_iter().map(Told::ends).collect()
+    }
+
+    /// Sifts each of `folders` as a process sees them whose root is `root`, in the order asked.
+    pub async fn sift_each(
+        &self,
+        root: &Path,
+        folders: Vec<PathBuf>,
+        sieve: &Sieve,
+    ) -> Vec<Result<SiftedFolder, Blind>> {
+        let ask = |folder| Ask::Sift { root: root.to_path_buf(), folder, sieve: sieve.clone() };
+        self.each(folders.into_iter().map(ask).collect()).await.into_iter().map(Told::sifted).collect()
+    }
+
+    /// The processes in whose command lines one of `words` stands; with none, all. Fails only when `/proc` itself cannot be
+    /// listed.
+    pub async fn commands(&self, words: &[String]) -> Result<Commands, Blind> {
+        Told::commands(self.one(Ask::Commands { words: words.to_vec() }).await)
+    }
+
+    /// All processes with their parents.
+    pub async fn kin(&self) -> Result<Vec<Kin>, Blind> {
+        Told::kin(self.one(Ask::Kin).await)
+    }
+
+    /// All ends of pipes that any process has open: costs some milliseconds for every hundred processes.
+    pub async fn pipes(&self) -> Result<Pipes, Blind> {
+        Told::pipes(self.one(Ask::Pipes).await)
     }
 
     /// Runs a listed command; it is ended after `patience` ([`crate::command::PATIENCE`] by default). A program that is
     /// not there is [`BlindKind::Gone`], one that may not tell us is [`BlindKind::Denied`].
     pub async fn run(&self, command: &Command, patience: Duration) -> Result<Ran, Blind> {
-        match self {
-            Place::Host(host) => host.run(command, patience).await,
-        }
+        Told::ran(self.one(Ask::Run { command: command.clone(), patience }).await)
     }
 
     /// The addresses of the name `host`, as [`crate::Client::resolve`] finds them.
     pub async fn resolve(&self, host: &str) -> Result<Vec<std::net::IpAddr>, Blind> {
-        match self {
-            Place::Host(on) => on.client().resolve(host).await,
-        }
+        Told::addresses(self.one(Ask::Resolve { host: host.to_owned() }).await)
     }
 
     /// GETs `path` of `target`, as [`crate::Client::get`] does.
     pub async fn get(&self, target: &Target, path: &str) -> Observation {
-        match self {
-            Place::Host(host) => host.client().get(target, path).await,
-        }
+        self.observe(target, path, None).await
     }
 
     /// GETs `path` of `target` with `query`, as [`crate::Client::get_query`] does.
     pub async fn get_query(&self, target: &Target, path: &str, query: &str) -> Observation {
-        match self {
-            Place::Host(host) => host.client().get_query(target, path, query).await,
+        self.observe(target, path, Some(query.to_owned())).await
+    }
+
+    /// What time it is there.
+    pub fn now(&self) -> Time {
+        match &self.way {
+            Way::Host(_) => crate::clock::now(),
         }
+    }
+
+    /// What was asked over HTTP so far.
+    pub fn counts(&self) -> Counts {
+        match &self.way {
+            Way::Host(host) => host.client().counts(),
+        }
+    }
+
+    async fn observe(&self, target: &Target, path: &str, query: Option<String>) -> Observation {
+        let ask = Ask::Get { target: Box::new(target.clone()), path: path.to_owned(), query };
+        match Told::seen(self.one(ask).await) {
+            Ok(observation) => observation,
+            Err(blind) => Observation {
+                get: path.to_owned(),
+                url: target.base.url(path),
+                at: self.now(),
+                took: 0.0,
+                outcome: Err(blind),
+            },
+        }
+    }
+
+    async fn one(&self, ask: Ask) -> Answered {
+        only(self.each(vec![ask]).await)
+    }
+
+    /// Asks all of these, and tells in their order.
+    async fn each(&self, asks: Vec<Ask>) -> Vec<Answered> {
+        let kept = self.recorder.as_ref().map(|recorder| (recorder, asks.iter().map(Ask::key).collect::<Vec<Key>>()));
+        let told = match &self.way {
+            Way::Host(host) => host.each(asks).await,
+        };
+        if let Some((recorder, keys)) = kept {
+            for (key, answered) in keys.into_iter().zip(&told) {
+                recorder.note(key, answered, self.now());
+            }
+        }
+        told
     }
 }
 

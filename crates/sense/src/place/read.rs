@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem::Finder;
 use model::{Blind, BlindKind};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
 
@@ -24,6 +25,27 @@ pub(crate) fn read_capped(path: &Path, cap: usize) -> Result<Content, Blind> {
     let handle = handle_of(path)?;
     checked(&handle, path)?;
     content(reopened(&handle, path)?, path, cap)
+}
+
+/// Most of a file of which only some lines are wanted, bytes.
+const LINED: usize = 16 << 20;
+
+/// The lines of a regular file in which one of `words` stands, at most `cap` bytes of them.
+pub(super) fn lines_capped(path: &Path, words: &[String], cap: usize) -> Result<Content, Blind> {
+    let whole = read_capped(path, LINED)?;
+    let finders: Vec<Finder<'_>> = words.iter().map(Finder::new).collect();
+    let mut out = Content { bytes: Vec::new(), cut: whole.cut };
+    for line in whole.bytes.split_inclusive(|byte| *byte == b'\n') {
+        if finders.iter().any(|finder| finder.find(line).is_some()) {
+            out.bytes.extend_from_slice(line);
+        }
+        if out.bytes.len() > cap {
+            out.bytes.truncate(cap);
+            out.cut = true;
+            break;
+        }
+    }
+    Ok(out)
 }
 
 /// The first `cap` bytes of the regular file `path` as a process sees it whose root folder is `root`.

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,8 +19,7 @@ use model::{Blind, BlindKind};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use serde::{Deserialize, Serialize};
 
-use super::read::{READ, blind, read_under, stored};
-use super::{Content, Host, Place};
+use super::read::{READ, blind, stored};
 
 /// What tells that a file is the same and unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -107,39 +106,8 @@ pub enum Taken {
     With(Vec<u8>),
 }
 
-impl Place {
-    /// Sifts each of `folders` as a process sees them whose root is `root`, in the order asked.
-    pub async fn sift_each(
-        &self,
-        root: &Path,
-        folders: Vec<PathBuf>,
-        sieve: &Sieve,
-    ) -> Vec<Result<SiftedFolder, Blind>> {
-        match self {
-            Place::Host(host) => host.sift_each(root, folders, sieve).await,
-        }
-    }
-
-    /// The first `cap` bytes of each of these files, as [`Place::read_under`] reads one.
-    pub async fn read_each_under(&self, root: &Path, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
-        match self {
-            Place::Host(host) => {
-                let root = host.below(vec![root.to_path_buf()]).remove(0);
-                host.lookout.each(paths, move |path| read_under(&root, path, cap)).await
-            }
-        }
-    }
-}
-
-impl Host {
-    async fn sift_each(&self, root: &Path, folders: Vec<PathBuf>, sieve: &Sieve) -> Vec<Result<SiftedFolder, Blind>> {
-        let root = self.below(vec![root.to_path_buf()]).remove(0);
-        let sieve = sieve.clone();
-        self.lookout.each(folders, move |folder| sift(&root, folder, &sieve)).await
-    }
-}
-
-fn sift(root: &Path, folder: &Path, sieve: &Sieve) -> Result<SiftedFolder, Blind> {
+/// Sifts one folder. Blocks.
+pub(super) fn sift(root: &Path, folder: &Path, sieve: &Sieve) -> Result<SiftedFolder, Blind> {
     let shown = root.join(folder.strip_prefix("/").unwrap_or(folder));
     let failed = |error: rustix::io::Errno| {
         if error == rustix::io::Errno::NOSYS {

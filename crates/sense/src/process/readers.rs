@@ -6,17 +6,9 @@ use std::path::PathBuf;
 use model::Note;
 
 use super::descriptors::{Access, Open, access_each, opened};
-use crate::place::Place;
+use crate::place::{FDS, PipeEnd, Place};
 use crate::text::{inode, printable};
 
-/// Most processes that are looked at.
-const PROCESSES: usize = 16_384;
-/// How many are looked at together.
-const BATCH: usize = 256;
-/// Most descriptors of one process that are looked at; what pipes into a file holds few.
-const FDS: usize = 1024;
-/// Most descriptors that are looked at in all.
-const LINKS: usize = 1 << 18;
 /// Most of a name that is read, bytes; the kernel keeps 15.
 const NAME: usize = 64;
 
@@ -64,38 +56,24 @@ pub struct Readers {
 /// milliseconds for every hundred processes: it is for outputs that are nowhere else.
 pub async fn readers_of(place: &Place, pipes: &[u64]) -> Readers {
     let mut out = Readers::default();
-    let listing = match place.list("/proc", PROCESSES).await {
-        Ok(listing) => listing,
+    let all = match place.pipes().await {
+        Ok(all) => all,
         Err(blind) => {
             out.notes.push(Note::new("readers-unseen", blind.text));
             return out;
         }
     };
-    let mut pids: Vec<u32> = listing.names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
+    (out.seen, out.denied) = (all.seen, all.denied);
     let mut ends: Vec<(u64, Open)> = Vec::new();
     let mut holders: BTreeMap<u64, Holders> = BTreeMap::new();
-    let mut links = 0;
-    let mut cut = listing.cut;
-    for batch in pids.chunks(BATCH) {
-        if links >= LINKS {
-            cut = true;
-            break;
-        }
-        let found = opened(place, batch, FDS).await;
-        links += found.open.len();
-        out.seen += batch.len() - found.denied.len();
-        out.denied += found.denied.len();
-        cut |= !found.cut.is_empty();
-        for (pipe, open) in found.open.into_iter().filter_map(|open| Some((inode(&open.link, "pipe")?, open))) {
-            let known = holders.entry(pipe).or_insert(Holders { first: open.pid, more: false });
-            known.more |= known.first != open.pid;
-            if pipes.contains(&pipe) {
-                ends.push((pipe, open));
-            }
+    for PipeEnd { pipe, pid, fd } in all.ends {
+        let known = holders.entry(pipe).or_insert(Holders { first: pid, more: false });
+        known.more |= known.first != pid;
+        if pipes.contains(&pipe) {
+            ends.push((pipe, Open { pid, fd, link: PathBuf::from(format!("pipe:[{pipe}]")) }));
         }
     }
-    if cut {
+    if all.cut {
         let text = format!(
             "readers of a pipe were looked for among {} processes, {FDS} open files each: the rest was not seen",
             out.seen

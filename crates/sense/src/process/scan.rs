@@ -5,18 +5,13 @@ use std::path::PathBuf;
 
 use model::{Blind, BlindKind, Note, Time};
 
+use super::descriptors::opened;
 use super::family::Family;
 use super::sockets::{Listener, listeners};
 use super::{Process, Processes, cgroup, split_argv, stat};
-use crate::place::{Content, Listing, Place};
+use crate::place::{CMDLINE, CommandLine, Content, PROCESSES, Place};
 use crate::text::inode;
 
-/// Most processes that are looked at.
-const PROCESSES: usize = 65_536;
-/// How many command lines are held at once.
-const BATCH: usize = 512;
-/// Longest command line that is read, bytes.
-const CMDLINE: usize = 2 << 20;
 /// Largest small file of `/proc` (`stat`, `status`, `cgroup`) that is read, bytes.
 const SMALL: usize = 64 << 10;
 /// Largest socket table that is read, bytes. Listeners come first in it, some 150 bytes each.
@@ -26,22 +21,30 @@ const FDS: usize = 65_536;
 /// Most descendants of one process that are looked at.
 const FAMILY: usize = 1024;
 
-/// Looks at every process of `place` and tells of those whose arguments `keep` wants. Fails only when `/proc` itself
-/// cannot be listed.
-pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Result<Processes, Blind> {
-    let listing = place.list("/proc", PROCESSES).await?;
-    let mut out = Processes::default();
-    if listing.cut {
+/// Looks at every process of `place` and tells of those whose arguments `keep` wants; it wants none whose command line
+/// holds none of `words`, if there are any. Fails only when `/proc` itself cannot be listed.
+pub async fn processes(
+    place: &Place,
+    words: &[String],
+    keep: impl Fn(&[String]) -> bool,
+) -> Result<Processes, Blind> {
+    let all = place.commands(words).await?;
+    let mut out = Processes {
+        seen: all.seen,
+        vanished: all.vanished,
+        denied: all.denied,
+        hidden: all.hidden,
+        ..Processes::default()
+    };
+    if all.cut {
         out.notes.push(Note::new("processes-cut", format!("more than {PROCESSES} processes: the rest was not seen")));
     }
-    let mut pids: Vec<u32> = listing.names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
-    out.hidden = pids.first() != Some(&1);
-    let wanted = wanted(place, &pids, keep, &mut out).await;
+    out.notes.extend(all.hung.iter().map(|why| Note::new("process-hangs", why)));
+    let wanted = wanted(all.found, keep, &mut out);
     if wanted.is_empty() {
         return Ok(out);
     }
-    let drafts = drafts(place, &pids, wanted, &mut out).await;
+    let drafts = drafts(place, wanted, &mut out).await;
     let sockets = sockets(place, &drafts, &mut out).await;
     let tables = tables(place, &drafts).await;
     let ours = listeners_at(place, "self").await;
@@ -69,42 +72,34 @@ pub async fn processes(place: &Place, keep: impl Fn(&[String]) -> bool) -> Resul
 }
 
 /// The processes whose arguments `keep` wants.
-async fn wanted(
-    place: &Place,
-    pids: &[u32],
+fn wanted(
+    found: Vec<CommandLine>,
     keep: impl Fn(&[String]) -> bool,
     out: &mut Processes,
 ) -> Vec<(u32, Vec<String>)> {
     let mut wanted = Vec::new();
-    for batch in pids.chunks(BATCH) {
-        let lines = place.read_each(paths(batch, "cmdline"), CMDLINE).await;
-        for (&pid, line) in batch.iter().zip(lines) {
-            let Some(content) = counted(line, out) else { continue };
-            out.seen += 1;
-            let argv = split_argv(&content.bytes);
-            if argv.is_empty() || !keep(&argv) {
-                continue;
-            }
-            if content.cut {
-                let text =
-                    format!("the command line of process {pid} is longer than {CMDLINE} bytes: its end was not seen");
-                out.notes.push(Note::new("cmdline-cut", text));
-            }
-            wanted.push((pid, argv));
+    for CommandLine { pid, bytes, cut } in found {
+        let argv = split_argv(&bytes);
+        if argv.is_empty() || !keep(&argv) {
+            continue;
         }
+        if cut {
+            let text =
+                format!("the command line of process {pid} is longer than {CMDLINE} bytes: its end was not seen");
+            out.notes.push(Note::new("cmdline-cut", text));
+        }
+        wanted.push((pid, argv));
     }
     wanted
 }
 
 /// Everything about the wanted processes but their sockets.
-async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Process> {
+async fn drafts(place: &Place, wanted: Vec<(u32, Vec<String>)>, out: &mut Processes) -> Vec<Process> {
     let mut known = BTreeMap::new();
     let mut family = Family::default();
-    for (&pid, content) in pids.iter().zip(place.read_each(paths(pids, "stat"), SMALL).await) {
-        if let Some(stat) = content.ok().and_then(|content| stat::stat_of(&content.text())) {
-            family.add(pid, stat.ppid);
-            known.insert(pid, stat);
-        }
+    for kin in place.kin().await.unwrap_or_default() {
+        family.add(kin.pid, kin.ppid);
+        known.insert(kin.pid, kin);
     }
     let booted = place.read("/proc/stat", TABLE).await.ok().and_then(|content| stat::boot_time(&content.text()));
     let ours = place.link("/proc/self/ns/net").await.ok().and_then(|link| inode(&link, "net"));
@@ -119,9 +114,9 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
     let parts = states.into_iter().zip(cgroups).zip(exes.into_iter().zip(cwds).zip(spaces));
     let mut drafts = Vec::new();
     for ((pid, argv), ((status, cgroup), ((exe, cwd), space))) in wanted.into_iter().zip(parts) {
-        let stat = known.get(&pid);
+        let kin = known.get(&pid);
         let uid = status.ok().and_then(|content: Content| stat::uid_of(&content.text()));
-        let (Some(stat), Some(uid)) = (stat, uid) else {
+        let (Some(kin), Some(uid)) = (kin, uid) else {
             out.vanished += 1;
             continue;
         };
@@ -138,12 +133,12 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
         }
         let process = Process {
             pid,
-            ppid: stat.ppid,
+            ppid: kin.ppid,
             family,
             argv,
             exe,
             cwd,
-            started_at: Time(booted.unwrap_or(0.0) + stat.started),
+            started_at: Time(booted.unwrap_or(0.0) + kin.started),
             uid,
             unit: cgroup::unit_of(&cgroup),
             container: cgroup::container_of(&cgroup),
@@ -164,25 +159,19 @@ async fn drafts(place: &Place, pids: &[u32], wanted: Vec<(u32, Vec<String>)>, ou
 async fn sockets(place: &Place, drafts: &[Process], out: &mut Processes) -> BTreeMap<u32, Option<BTreeSet<u64>>> {
     let pids: BTreeSet<u32> = drafts.iter().flat_map(|process| process.family.iter().copied()).collect();
     let pids: Vec<u32> = pids.into_iter().collect();
-    let mut found = BTreeMap::new();
-    for (&pid, listing) in pids.iter().zip(place.list_each(paths(&pids, "fd"), FDS).await) {
-        let inodes = match listing {
-            Ok(Listing { names, cut }) => {
-                if cut {
-                    let text = format!("process {pid} has more than {FDS} open files: the rest was not looked at");
-                    out.notes.push(Note::new("fds-cut", text));
-                }
-                let fds = names.iter().map(|name| PathBuf::from(format!("/proc/{pid}/fd")).join(name)).collect();
-                let links = place.link_each(fds).await;
-                // a folder that lists, with links that do not say: a process of ours that gained rights
-                let hidden = links.iter().any(|link| matches!(link, Err(blind) if blind.kind == BlindKind::Denied));
-                (!hidden).then(|| links.into_iter().filter_map(|link| inode(&link.ok()?, "socket")).collect())
-            }
-            Err(blind) if blind.kind == BlindKind::Denied => None,
-            Err(_) => Some(BTreeSet::new()),
-        };
-        found.insert(pid, inodes);
+    let opened = opened(place, &pids, FDS).await;
+    for pid in opened.cut {
+        let text = format!("process {pid} has more than {FDS} open files: the rest was not looked at");
+        out.notes.push(Note::new("fds-cut", text));
     }
+    let mut found: BTreeMap<u32, Option<BTreeSet<u64>>> =
+        pids.iter().map(|pid| (*pid, Some(BTreeSet::new()))).collect();
+    for open in &opened.open {
+        if let (Some(inode), Some(Some(inodes))) = (inode(&open.link, "socket"), found.get_mut(&open.pid)) {
+            inodes.insert(inode);
+        }
+    }
+    found.extend(opened.denied.into_iter().map(|pid| (pid, None)));
     found
 }
 
@@ -231,17 +220,6 @@ fn addresses(table: &[Listener], which: impl Fn(&Listener) -> bool) -> Vec<std::
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// The content, or its absence counted.
-fn counted(content: Result<Content, Blind>, out: &mut Processes) -> Option<Content> {
-    match content {
-        Ok(content) => return Some(content),
-        Err(blind) if blind.kind == BlindKind::Denied => out.denied += 1,
-        Err(blind) if blind.kind == BlindKind::Deadline => out.notes.push(Note::new("process-hangs", blind.text)),
-        Err(_) => out.vanished += 1,
-    }
-    None
 }
 
 /// The part, or its name among the denied.

@@ -68,7 +68,9 @@ pub async fn slabs_of(place: &Place, pids: &[u32], patterns: &[String]) -> Vec<S
         // a mapping outlives its descriptor; mappings are long, and reading them costs the process a little
         for batch in pids.chunks(BATCH) {
             let files = batch.iter().map(|pid| PathBuf::from(format!("/proc/{pid}/maps"))).collect();
-            for (&pid, maps) in batch.iter().zip(place.read_each(files, MAPS).await) {
+            let begins: Vec<&str> =
+                patterns.iter().map(|pattern| pattern.split('*').next().unwrap_or_default()).collect();
+            for (&pid, maps) in batch.iter().zip(place.lines_each(files, &begins, MAPS).await) {
                 holds.extend(maps.iter().flat_map(|maps| mappings(pid, &maps.text())).filter(|hold| fits(&hold.path)));
             }
         }

@@ -258,7 +258,7 @@ async fn doings_are_counted() {
 #[tokio::test]
 async fn a_place_gets() {
     let peer = Peer::answers(|_| ok("x"));
-    let place = Place::Host(Host::new(client(patient())));
+    let place = Place::from(Host::new(client(patient())));
     assert_eq!(place.get(&peer.target(), "/metrics").await.outcome.unwrap().body, b"x");
     place.get_query(&peer.target(), "/api/v1/query", "up").await.outcome.unwrap();
 }
@@ -269,6 +269,6 @@ fn looks_can_be_spawned() {
     fn send<T: Send>(_: &T) {}
     let (client, target): (Client, Target) = (client(Limits::default()), "1".parse().unwrap());
     send(&client.get(&target, "/metrics"));
-    let place = Place::Host(Host::new(client.clone()));
-    send(&sense::processes(&place, |_| true));
+    let place = Place::from(Host::new(client.clone()));
+    send(&sense::processes(&place, &[], |_| true));
 }

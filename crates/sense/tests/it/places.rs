@@ -8,7 +8,7 @@ use rustix::fs::{CWD, FileType, Mode};
 use sense::{AllowList, Client, Host, Limits, Place};
 
 pub(crate) fn place(root: &Path) -> Place {
-    Place::Host(Host::under(root, Client::new(AllowList::default(), Limits::default())))
+    Place::from(Host::under(root, Client::new(AllowList::default(), Limits::default())))
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ pub(crate) fn here() -> Place {
 
 /// The process among all that has this argument.
 pub(crate) async fn find(mark: &str) -> Vec<Process> {
-    processes(&here(), |argv| argv.iter().any(|arg| arg == mark)).await.unwrap().found
+    processes(&here(), &[], |argv| argv.iter().any(|arg| arg == mark)).await.unwrap().found
 }
 
 fn python() -> bool {
@@ -131,7 +131,7 @@ async fn another_users_process() {
         return;
     }
     let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get();
-    let look = processes(&here(), |_| true).await.unwrap();
+    let look = processes(&here(), &[], |_| true).await.unwrap();
     let Some(process) = look.found.iter().find(|process| process.pid == parent as u32 && process.uid == 0) else {
         eprintln!("skipped: not started by root");
         return;

@@ -65,7 +65,7 @@ impl Tree {
     }
 
     async fn engines(&self) -> Processes {
-        processes(&self.place(), |argv| argv.iter().any(|arg| arg == "engine")).await.unwrap()
+        processes(&self.place(), &[], |argv| argv.iter().any(|arg| arg == "engine")).await.unwrap()
     }
 }
 
@@ -137,7 +137,7 @@ async fn long_and_odd_command_lines() {
 #[tokio::test]
 async fn no_proc_is_told() {
     let dir = tempfile::tempdir().unwrap();
-    let blind = processes(&place(dir.path()), |_| true).await.unwrap_err();
+    let blind = processes(&place(dir.path()), &[], |_| true).await.unwrap_err();
     assert_eq!(blind.kind, model::BlindKind::Gone);
 }
 

@@ -17,7 +17,7 @@ const TICK_S: f64 = 1e-6;
 
 /// The journal of the unit that runs a server: its newest messages and, where those do not reach back to it, its start.
 pub(super) async fn of(eye: &Eye, home: &Process, unit: &str, user: Option<u32>, notes: &mut Vec<Note>) -> Log {
-    let began = sense::clock::now();
+    let began = eye.place.now();
     let since = home.started_at;
     let ask = async |until, newest| {
         let since = Some(since.plus(-1.0));
@@ -34,7 +34,7 @@ pub(super) async fn of(eye: &Eye, home: &Process, unit: &str, user: Option<u32>,
         },
         Err(blind) => Err(blind),
     };
-    let at = sense::clock::now();
+    let at = eye.place.now();
     let name = format!("journal of {unit}");
     Log { name, at, took: at.since(began), since: Some(since), clock: LogClock::Unknown, written: None, outcome }
 }

@@ -45,7 +45,7 @@ pub(super) async fn of(eye: &Eye, home: &Process, writes: &Writes, notes: &mut V
                 // The unit's journal may be open to us where the process is not.
                 journaled |= home.unit.as_ref().is_some_and(|unit| unit.name.ends_with(".service"));
                 if logs.is_empty() {
-                    logs.push(unread(home, "its output", blind));
+                    logs.push(unread(eye, home, "its output", blind));
                 }
             }
             Output::Unseen(_) | Output::Terminal | Output::Nothing => {}
@@ -130,7 +130,7 @@ async fn read(eye: &Eye, home: &Process, files: Vec<File>) -> Vec<Log> {
     if files.is_empty() {
         return Vec::new();
     }
-    let started = sense::clock::now();
+    let started = eye.place.now();
     let clock = match zone_of(&eye.place, home.pid, started).await {
         Some(seconds) => LogClock::Offset(seconds),
         None => LogClock::Unknown,
@@ -140,7 +140,7 @@ async fn read(eye: &Eye, home: &Process, files: Vec<File>) -> Vec<Log> {
     let mut logs: Vec<Log> = Vec::new();
     let mut seen = Vec::new();
     for (file, ends) in files.into_iter().zip(ends) {
-        let at = sense::clock::now();
+        let at = eye.place.now();
         // Two names may lead to one file.
         if ends.as_ref().is_ok_and(|ends| seen.contains(&ends.identity)) {
             continue;
@@ -166,10 +166,10 @@ pub(in crate::look) fn stretches(ends: Ends) -> Vec<Stretch> {
     vec![head, Stretch { bytes: ends.tail, ..Stretch::default() }]
 }
 
-fn unread(home: &Process, name: &str, blind: Blind) -> Log {
+fn unread(eye: &Eye, home: &Process, name: &str, blind: Blind) -> Log {
     Log {
         name: format!("{name} (pid {})", home.pid),
-        at: sense::clock::now(),
+        at: eye.place.now(),
         took: 0.0,
         since: None,
         clock: LogClock::Unknown,

@@ -69,7 +69,7 @@ const PAUSE_MS: u64 = 2;
 
 /// The slabs of living writers.
 async fn slabs(eye: &Eye, pattern: &str, home: &Process) -> Vec<Observation> {
-    let started = sense::clock::now();
+    let started = eye.place.now();
     let mut observations = Vec::new();
     for slab in sense::process::slabs_of(&eye.place, &home.family, &[pattern.to_owned()]).await {
         let mut bytes = slab.bytes.clone();
@@ -80,7 +80,7 @@ async fn slabs(eye: &Eye, pattern: &str, home: &Process) -> Vec<Observation> {
             tokio::time::sleep(std::time::Duration::from_millis(PAUSE_MS)).await;
             bytes = sense::process::reread(&eye.place, &slab).await;
         }
-        let at = sense::clock::now();
+        let at = eye.place.now();
         let outcome = bytes.map(|content| Answer { status: 200, body: content.bytes, ..Answer::default() });
         let url = slab.path.display().to_string();
         observations.push(Observation { get: pattern.to_owned(), url, at, took: at.since(started), outcome });

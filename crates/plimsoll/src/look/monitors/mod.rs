@@ -64,7 +64,7 @@ pub(crate) async fn watchers(look: &Look) -> anyhow::Result<Vec<Watcher>> {
     let pages: Vec<(&Looked, Page)> = look.looked.iter().filter_map(|one| Some((one, Page::of(eye, one)?))).collect();
     let mut watchers = Vec::new();
     if look.monitors.is_empty() && look.searched {
-        let found = processes(&eye.place, |argv| lint::monitors().recognise(argv).is_some()).await?;
+        let found = processes(&eye.place, &lint::monitors().words(), |argv| lint::monitors().recognise(argv).is_some()).await?;
         for process in &found.found {
             let Some(running) = lint::monitors().recognise(&process.argv) else { continue };
             eye.atlas.learn_process(&eye.place, process).await;
