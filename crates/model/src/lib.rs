@@ -29,6 +29,6 @@ pub use reading::{Reading, State};
 pub use redact::{holds_secret, looks_secret, without_secrets};
 pub use server::{GpuMemory, Role, RouterView, Server};
 pub use signal::{Kind, Row, Scope, Signal, Unit};
-pub use snapshot::{Fleet, SelfReport, Snapshot};
+pub use snapshot::{Fleet, HostReport, SelfReport, Snapshot};
 pub use time::Time;
 pub use verdict::{Level, Verdict};

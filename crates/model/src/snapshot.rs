@@ -15,6 +15,9 @@ pub struct Snapshot {
     pub taken_at: Time,
     /// Worst first.
     pub servers: Vec<Server>,
+    /// The hosts over ssh that were looked at; none when only this one was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostReport>,
     /// Figures over all servers.
     pub fleet: Fleet,
     /// All gaps, the servers' and the host's.
@@ -22,6 +25,19 @@ pub struct Snapshot {
     /// plimsoll's own health, plain numbers.
     #[serde(rename = "self")]
     pub own: SelfReport,
+}
+
+/// What is told of one host over ssh.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HostReport {
+    /// How it was reached: `ssh://gpu-a`.
+    pub via: String,
+    /// Why nothing of it could be seen.
+    pub unreachable: Option<String>,
+    /// Seconds by which its clock is ahead of ours, where that could be told; exact to a second or so.
+    pub clock_ahead_s: Option<f64>,
+    /// Wall seconds spent on it.
+    pub took_s: f64,
 }
 
 /// Figures over all servers that have a cache.

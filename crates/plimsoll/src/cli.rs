@@ -50,7 +50,8 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LookArgs {
     /// Servers or routers to ask (http://host:port, host:port, [::1]:port or a port alone; a path may follow); a router
-    /// leads to its workers. Or files (`-`: standard input) that were saved or pasted: metrics pages, answers, logs and,
+    /// leads to its workers. Other hosts over ssh (ssh://[user@]host[:port], searched as this one would be; of one server
+    /// there: ssh://host/PORT). Or files (`-`: standard input) that were saved or pasted: metrics pages, answers, logs and,
     /// for doctor, units, commands, compose files and manifests. Without any, this host is searched
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
@@ -58,6 +59,9 @@ pub(crate) struct LookArgs {
     /// container's log that the process writes); may stand several times
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Vec<String>,
+    /// Configuration for ssh, instead of its own (its -F)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_config: Option<PathBuf>,
     /// Print JSON (its schema is in the `schema` field)
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Gap, Note, SelfReport, Time};
+use model::{Finding, Gap, HostReport, Note, SelfReport, Time};
 use serde::Serialize;
 
 use crate::commands::drop_in::DropIn;
@@ -15,6 +15,8 @@ pub(crate) struct Report {
     pub(crate) schema: &'static str,
     pub(crate) made_by: &'static str,
     pub(crate) taken_at: Time,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hosts: Vec<HostReport>,
     pub(crate) servers: Vec<Examined>,
     pub(crate) monitors: Vec<Watcher>,
     pub(crate) notes: Vec<Note>,
@@ -101,6 +103,8 @@ pub(crate) struct Explanation<'a> {
     pub(crate) schema: &'static str,
     pub(crate) made_by: &'static str,
     pub(crate) taken_at: Time,
+    #[serde(skip_serializing_if = "<[HostReport]>::is_empty")]
+    pub(crate) hosts: &'a [HostReport],
     pub(crate) servers: Vec<Explained<'a>>,
     #[serde(rename = "self")]
     pub(crate) own: &'a SelfReport,
@@ -159,6 +163,7 @@ impl<'a> Explanation<'a> {
             schema: "plimsoll.explain/1",
             made_by: crate::MADE_BY,
             taken_at: snapshot.taken_at,
+            hosts: &snapshot.hosts,
             servers: snapshot
                 .servers
                 .iter()

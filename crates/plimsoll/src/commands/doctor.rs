@@ -17,8 +17,8 @@ use crate::{Said, look, show};
 pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
     let folder = args.write_dropin.as_deref().map(drop_in::folder).transpose()?;
     let look = look::look_with(&args.look, &args.prometheus).await?;
-    let monitors = progress::over(&look.eye, args.look.json, Box::pin(monitors::watchers(&look))).await?;
-    let asked = look.searched || !look.monitors.is_empty();
+    let monitors = progress::over(look.eyes(), args.look.json, Box::pin(monitors::watchers(&look))).await?;
+    let asked = look.searched() || !look.monitors.is_empty();
     let mut gaps = look.snapshot.gaps.clone();
     if asked {
         gaps.extend(monitors::gaps(&monitors, &look));
@@ -63,6 +63,7 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         schema: "plimsoll.doctor/1",
         made_by: crate::MADE_BY,
         taken_at: look.snapshot.taken_at,
+        hosts: look.snapshot.hosts,
         servers,
         monitors,
         notes,

@@ -5,17 +5,29 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 use model::Note;
 use sense::http::{Fingerprint, Identity};
+use sense::ssh::Destination;
 use sense::{Credentials, Secret, SecretSource, Target, TlsOptions};
 use serde::Deserialize;
 
 use crate::cli::Access;
 
 /// What opens which target.
+#[derive(Debug, Clone)]
 pub(crate) struct Keys {
     common: Row,
-    rows: Vec<(Target, Row)>,
+    rows: Vec<Opens>,
+    /// The rows' addresses as they are written.
+    words: Vec<String>,
     /// What is asked of servers, anyway.
     pages: Vec<String>,
+}
+
+/// What opens one target, on one host.
+#[derive(Debug, Clone)]
+struct Opens {
+    via: Option<Destination>,
+    target: Target,
+    row: Row,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -54,18 +66,24 @@ struct Row {
 impl Keys {
     /// Reads the options and the file that they name.
     pub(crate) fn read(access: &Access, pages: Vec<String>) -> Result<Keys> {
-        let mut rows = Vec::new();
+        let (mut rows, mut words) = (Vec::new(), Vec::new());
         if let Some(path) = &access.targets_file {
             let text =
                 sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
             let file: File = toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?;
             for listed in file.target {
-                let target = server(&listed.url, &pages)?;
+                words.push(listed.url.clone());
+                let (via, inner) = match Destination::split(&listed.url) {
+                    Some(split) => split.map(|(via, inner)| (Some(via), inner))?,
+                    None => (None, Some(listed.url.as_str())),
+                };
+                let target = inner.map(|inner| server(inner, &pages)).transpose()?;
                 let mut row = listed.row(path)?;
+                let Some(target) = target else { continue };
                 if row.credentials == Credentials::None {
                     row.credentials = target.credentials.clone();
                 }
-                rows.push((target, row));
+                rows.push(Opens { via, target, row });
             }
         }
         let common = Row {
@@ -80,17 +98,37 @@ impl Keys {
         };
         // On the command line it is a slip, to be told at once; a row's costs its target only.
         common.credentials.check().map_err(|blind| anyhow!("{blind}"))?;
-        Ok(Keys { common, rows, pages })
+        Ok(Keys { common, rows, words, pages })
     }
 
-    /// The targets to ask: those given, else those of the file that are no monitors. One place may be among them under
-    /// several names.
-    pub(crate) fn targets(&self, given: &[String], monitors: &[Target]) -> Result<Vec<Target>> {
+    /// The addresses of the targets file, as they are written, but for those of monitors.
+    pub(crate) fn words(&self, monitors: &[String]) -> Vec<String> {
+        let base = |text: &String| text.parse::<Target>().ok().map(|target| target.base);
+        let asked: Vec<_> = monitors.iter().filter_map(base).collect();
+        self.words.iter().filter(|word| base(word).is_none_or(|base| !asked.contains(&base))).cloned().collect()
+    }
+
+    /// What opens targets on one host: a row opens nothing on another.
+    pub(crate) fn on(&self, via: Option<&Destination>) -> Keys {
+        let mut keys = self.clone();
+        keys.rows.retain(|row| row.via.as_ref() == via);
+        keys
+    }
+
+    /// The rows' addresses on this host, without what opens them.
+    pub(crate) fn addresses(&self) -> Vec<String> {
+        self.rows.iter().map(|row| row.target.to_string()).collect()
+    }
+
+    /// Rows for these addresses that open nothing: what a capture says was listed.
+    pub(crate) fn bare(listed: &[String], pages: Vec<String>) -> Keys {
+        let row = |text: &String| Some(Opens { via: None, target: text.parse().ok()?, row: Row::default() });
+        Keys { common: Row::default(), rows: listed.iter().filter_map(row).collect(), words: Vec::new(), pages }
+    }
+
+    /// The targets to ask. One place may be among them under several names.
+    pub(crate) fn targets(&self, given: &[String]) -> Result<Vec<Target>> {
         let mut targets: Vec<Target> = Vec::new();
-        if given.is_empty() {
-            let servers = self.rows.iter().filter(|(listed, _)| !monitors.iter().any(|one| one.base == listed.base));
-            targets.extend(servers.map(|(target, row)| row.applied(target.clone())));
-        }
         for text in given {
             let target = server(text, &self.pages)?;
             targets.push(match self.listed(&target) {
@@ -104,8 +142,8 @@ impl Keys {
     /// The target with what the targets file lists for this very address: scheme, host as spelled, port and path. A
     /// credential goes to no other.
     pub(crate) fn listed(&self, target: &Target) -> Option<Target> {
-        let (_, row) = self.rows.iter().find(|(listed, _)| listed.base == target.base)?;
-        Some(row.applied(target.clone()))
+        let opens = self.rows.iter().find(|row| row.target.base == target.base)?;
+        Some(opens.row.applied(target.clone()))
     }
 
     /// A server that was found on this host: the file's row, else what the command line gives.

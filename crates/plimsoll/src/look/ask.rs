@@ -3,6 +3,7 @@
 use engines::table::{Format, Source, Table};
 use model::{Account, BlindKind, Note, Observation, Time};
 use sense::Target;
+use sense::place::Foreseen;
 
 use super::beside::{self, Beside};
 use super::candidate::{Candidate, Looked};
@@ -14,7 +15,7 @@ const PATIENCE: usize = 2;
 /// Asks everything that the candidate's table asks.
 pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     let started = eye.place.now();
-    let until = eye.guard.until();
+    let until = eye.until();
     let mut observations = Vec::new();
     sort_ports(eye, &mut candidate, &mut observations, until).await;
     if candidate.engine.is_none()
@@ -46,7 +47,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     let named = named::settle(&mut account);
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
-    Looked { candidate, observations, named, account, choices: Vec::new(), source: None, findings: Vec::new(), took }
+    Looked { observations, named, took, ..Looked::of(candidate, account) }
 }
 
 /// Drops a body that was understood: of a thousand servers there would be a thousand.
@@ -58,6 +59,14 @@ pub(super) fn forget(observation: &mut Observation) {
 
 /// Finds out what unsorted ports serve and, if need be, what engine it is.
 async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>, until: Time) {
+    // One that is there mostly tells what it is, and then no other is asked.
+    let questions = eye.tables.questions();
+    let until_there = |at: usize| Foreseen {
+        path: questions[at].to_owned(),
+        unless: questions[..at].iter().map(|path| (*path).to_owned()).collect(),
+    };
+    let pages: Vec<Foreseen> = (0..questions.len()).map(until_there).collect();
+    eye.place.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect()).await;
     for target in std::mem::take(&mut candidate.unsorted) {
         let mut silent = 0;
         let mut recognised = None;
@@ -100,8 +109,9 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
     });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
-    let pages = table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
-    for source in pages {
+    let pages = || table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
+    foresee(eye, table, candidate, pages()).await;
+    for source in pages() {
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
             let other = table.sources.iter().find(|source| source.id == *id);
@@ -118,6 +128,22 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
         }
         observations.push(observation);
     }
+}
+
+/// Tells the place which pages will be asked, port by port.
+async fn foresee<'a>(eye: &Eye, table: &'a Table, candidate: &Candidate, pages: impl Iterator<Item = &'a Source>) {
+    let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.as_str());
+    let all: Vec<(&Source, Vec<&str>)> =
+        pages.map(|source| (source, source.unless.iter().filter_map(get_of).collect())).collect();
+    let own = |serves: &String| {
+        let own = all.iter().filter(|(source, _)| source.on == *serves);
+        own.map(|(source, unless)| Foreseen {
+            path: source.get.clone(),
+            unless: unless.iter().map(|path| (*path).to_owned()).collect(),
+        })
+        .collect()
+    };
+    eye.place.foresee(candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves))).collect()).await;
 }
 
 /// What the candidate's process leaves on this host, if it is on it, and the logs that were given.
@@ -209,5 +235,5 @@ pub(super) async fn relay(eye: &Eye, router: &Looked) -> Option<(String, Observa
     let table = router.account.engine.as_deref().and_then(|name| eye.tables.get(name))?;
     let source = table.sources.iter().find(|source| source.relay.is_some())?;
     let target: &Target = router.candidate.ports.get(&source.on)?;
-    Some((source.relay.clone()?, eye.get(target, &source.get, eye.guard.until()).await))
+    Some((source.relay.clone()?, eye.get(target, &source.get, eye.until()).await))
 }

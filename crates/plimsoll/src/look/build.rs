@@ -2,6 +2,7 @@
 
 use engines::{Build, offered_by_source};
 use model::{BlindKind, Note};
+use sense::Stamps;
 use sense::installed::{Bounds, Installed, Wanted, installed};
 
 use super::candidate::Looked;
@@ -10,7 +11,8 @@ use crate::report::Source;
 
 /// Reads the source behind every server whose process is known here, once for each file.
 pub(super) async fn read(eye: &Eye, looked: &mut [Looked]) {
-    let mut stamps = kept::read();
+    let keeps = eye.place.keeps_stamps();
+    let mut stamps = if keeps { kept::read() } else { Stamps::default() };
     let before = stamps.len();
     for one in looked.iter_mut() {
         let Some(pid) = one.candidate.place.pid else { continue };
@@ -44,7 +46,7 @@ pub(super) async fn read(eye: &Eye, looked: &mut [Looked]) {
         one.source = Some(Source::of(&found, &offered));
         one.candidate.place.build = Some(Build { said, whole, offered });
     }
-    if stamps.len() != before {
+    if keeps && stamps.len() != before {
         kept::keep(&stamps);
     }
 }

@@ -1,6 +1,7 @@
 //! Candidates: what may be a server, before it is asked; and what it was found to be.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use engines::Whereabouts;
 use model::{Account, Facts, GpuMemory, Log, Note, Observation};
@@ -37,6 +38,8 @@ pub(crate) struct Candidate {
     pub(crate) named_by: Option<String>,
     /// What stands for an address, where there is none: the files that tell of it.
     pub(crate) title: Option<String>,
+    /// The host on which its addresses mean something, where that is not this one: `ssh://gpu-a`.
+    pub(crate) via: Option<Arc<str>>,
 }
 
 /// What a server holds of its host, where visible.
@@ -67,13 +70,15 @@ pub(crate) struct Looked {
     pub(crate) findings: Vec<model::Finding>,
     /// Seconds spent on it.
     pub(crate) took: f64,
+    /// The number of the site that it was seen from.
+    pub(crate) site: usize,
 }
 
 impl Looked {
     /// A candidate that nobody was asked about, with what is known of it.
     pub(crate) fn of(candidate: Candidate, account: Account) -> Looked {
         let (observations, named, choices, findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Looked { candidate, observations, named, account, choices, findings, source: None, took: 0.0 }
+        Looked { candidate, observations, named, account, choices, findings, source: None, took: 0.0, site: 0 }
     }
 }
 
@@ -93,6 +98,7 @@ impl Candidate {
             notes: Vec::new(),
             named_by: None,
             title: None,
+            via: None,
         }
     }
 
@@ -106,10 +112,21 @@ impl Candidate {
         self.ports.get("api").or_else(|| self.ports.values().next()).or_else(|| self.unsorted.first())
     }
 
-    /// Its address for people.
+    /// Its address for people; of a server on another host one that may be given as a target.
     pub(crate) fn url(&self) -> String {
         let title = || self.title.clone().map(model::text::visible);
-        self.face().map(ToString::to_string).or_else(title).unwrap_or_default()
+        match (self.face(), &self.via) {
+            (Some(face), None) => face.to_string(),
+            (Some(face), Some(via)) => beyond(via, face),
+            (None, _) => title().unwrap_or_default(),
+        }
+    }
+
+    /// The host that it is on, for people: the name that ssh knows, or the host of its address.
+    pub(crate) fn host(&self) -> String {
+        let beyond = self.via.as_deref().and_then(|via| via.parse::<sense::ssh::Destination>().ok());
+        let own = || self.face().map(|face| face.base.host.clone()).unwrap_or_default();
+        beyond.map_or_else(own, |via| via.host().to_owned())
     }
 
     /// All its ports.
@@ -121,4 +138,10 @@ impl Candidate {
     pub(crate) fn spots(&self, atlas: &Atlas) -> Vec<Spot> {
         self.targets().flat_map(|target| atlas.spots(target)).collect()
     }
+}
+
+/// The address of `target` on the host `via`; plain HTTP goes without saying.
+pub(crate) fn beyond(via: &str, target: &Target) -> String {
+    let address = target.to_string();
+    format!("{via}/{}", address.strip_prefix("http://").unwrap_or(&address))
 }

@@ -34,7 +34,7 @@ const CONFIG_CAP: usize = 1 << 20;
 
 /// Searches this host.
 pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
-    let seen = processes(&eye.place, &eye.tables.words(), |argv| recognise(&eye.tables, argv).is_some()).await?;
+    let seen = processes(&eye.place, &eye.sought.words, |argv| recognise(&eye.tables, argv).is_some()).await?;
     let mut notes = seen.notes;
     notes.extend(keys.notes());
     let unseen = seen.denied.saturating_sub(seen.found.iter().map(|process| process.denied.len()).sum());

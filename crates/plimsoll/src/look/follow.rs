@@ -21,7 +21,7 @@ const DEPTH: usize = 3;
 
 /// Asks all `candidates` and everything that they lead to.
 pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys: &Keys) -> Vec<Looked> {
-    eye.guard.begin();
+    eye.guard.begin(eye.place.now());
     let mut looked: Vec<Looked> = Vec::new();
     let mut wave = candidates;
     for _ in 0..DEPTH {
@@ -136,6 +136,7 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
             known.extend(named.spots.iter().cloned());
             let mut candidate = Candidate::given(target);
             candidate.named_by = Some(router.clone());
+            candidate.via.clone_from(&eye.via);
             wave.push(candidate);
         }
         looked[index].account.notes.extend(notes);

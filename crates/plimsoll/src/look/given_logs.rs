@@ -71,7 +71,7 @@ async fn read(place: &Place, file: &str) -> Result<Log> {
     };
     let at = place.now();
     // As a server of this host would write it.
-    let clock = match zone_of(place, std::process::id(), at).await {
+    let clock = match zone_of(place, None, at).await {
         Some(seconds) => LogClock::Offset(seconds),
         None => LogClock::Unknown,
     };

@@ -40,36 +40,37 @@ struct Door {
 }
 
 impl Guard {
-    /// From now on a look's time runs.
-    pub(super) fn begin(&self) {
-        *lock(&self.ends) = Some(sense::clock::now().plus(LOOK_S));
+    /// A look's time runs from `now` on.
+    pub(super) fn begin(&self, now: Time) {
+        *lock(&self.ends) = Some(now.plus(LOOK_S));
+    }
+
+}
+
+impl Eye {
+    /// Whom an answer is awaited from.
+    pub(super) fn awaited(&self) -> Vec<String> {
+        lock(&self.guard.awaited).keys().cloned().collect()
     }
 
     /// When a target that is asked from now on must be done.
     pub(super) fn until(&self) -> Time {
-        let own = until_alone();
-        lock(&self.ends).filter(|ends| *ends < own).unwrap_or(own)
+        let own = self.until_alone();
+        lock(&self.guard.ends).filter(|ends| *ends < own).unwrap_or(own)
     }
 
-    /// Whom an answer is awaited from.
-    pub(super) fn awaited(&self) -> Vec<String> {
-        lock(&self.awaited).keys().cloned().collect()
+    /// When a target that belongs to no look must be done.
+    pub(super) fn until_alone(&self) -> Time {
+        self.place.now().plus(TARGET_S)
     }
-}
 
-/// When a target that belongs to no look must be done.
-pub(super) fn until_alone() -> Time {
-    sense::clock::now().plus(TARGET_S)
-}
-
-impl Eye {
     /// GETs `path` of `target`, if the limits still allow it and nobody found out that it is in vain, until `until` at
     /// the latest.
     pub(super) async fn get(&self, target: &Target, path: &str, until: Time) -> Observation {
         if let Some(why) = self.refusal(target, until) {
-            return blind(target, path, 0.0, &format!("not asked: {why}"));
+            return self.blind(target, path, 0.0, &format!("not asked: {why}"));
         }
-        let left = until.since(sense::clock::now()).max(0.0);
+        let left = until.since(self.place.now()).max(0.0);
         let waiting = Waiting::new(&self.guard, target);
         let asked = tokio::time::timeout(Duration::from_secs_f64(left), self.place.get(target, path)).await;
         drop(waiting);
@@ -80,7 +81,7 @@ impl Eye {
                 observation
             }
             Err(_) => {
-                blind(target, path, left, &format!("given up after {left:.1} s: the time for this look was over"))
+                self.blind(target, path, left, &format!("given up after {left:.1} s: the time for this look was over"))
             }
         }
     }
@@ -90,6 +91,12 @@ impl Eye {
         lock(&self.guard.given_up).entry(self.door(target)).or_insert_with(|| why.to_owned());
     }
 
+    fn blind(&self, target: &Target, path: &str, took: f64, text: &str) -> Observation {
+        let url = target.base.url(path);
+        let outcome = Err(Blind::new(BlindKind::Gone, format!("GET {url}: {text}")));
+        Observation { get: path.to_owned(), url, at: self.place.now(), took, outcome }
+    }
+
     fn refusal(&self, target: &Target, until: Time) -> Option<String> {
         if let Some(why) = lock(&self.guard.given_up).get(&self.door(target)) {
             return Some(why.clone());
@@ -97,7 +104,7 @@ impl Eye {
         if self.guard.brought.load(Ordering::Relaxed) >= BUDGET {
             return Some(format!("this look had brought {} MiB by then", BUDGET >> 20));
         }
-        (until.since(sense::clock::now()) <= 0.0)
+        (until.since(self.place.now()) <= 0.0)
             .then(|| format!("the time for one target ({TARGET_S} s) or for this look ({LOOK_S} s) was over"))
     }
 
@@ -131,12 +138,6 @@ impl Drop for Waiting<'_> {
             }
         }
     }
-}
-
-fn blind(target: &Target, path: &str, took: f64, text: &str) -> Observation {
-    let url = target.base.url(path);
-    let outcome = Err(Blind::new(BlindKind::Gone, format!("GET {url}: {text}")));
-    Observation { get: path.to_owned(), url, at: sense::clock::now(), took, outcome }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

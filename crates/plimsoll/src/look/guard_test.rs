@@ -4,10 +4,18 @@
 use model::{Answer, Observation, Time};
 use sense::Target;
 
-use super::{Eye, ask, guard};
+use std::sync::Arc;
+
+use engines::Tables;
+
+use super::{Eye, ask};
 
 fn target(url: &str) -> Target {
     url.parse().unwrap()
+}
+
+fn here() -> Eye {
+    Eye::here(Arc::new(Tables::builtin()))
 }
 
 async fn refusal(eye: &Eye, url: &str, until: Time) -> String {
@@ -16,17 +24,17 @@ async fn refusal(eye: &Eye, url: &str, until: Time) -> String {
 
 #[tokio::test]
 async fn what_is_given_up_is_given_up_for_every_path() {
-    let eye = Eye::here();
+    let eye = here();
     eye.give_up(&target("http://127.0.0.1:1/a"), "nobody is there");
-    let text = refusal(&eye, "http://127.0.0.1:1/b", guard::until_alone()).await;
+    let text = refusal(&eye, "http://127.0.0.1:1/b", eye.until_alone()).await;
     assert!(text.contains("not asked: nobody is there"), "{text}");
-    let text = refusal(&eye, "http://127.0.0.1:2/a", guard::until_alone()).await;
+    let text = refusal(&eye, "http://127.0.0.1:2/a", eye.until_alone()).await;
     assert!(text.contains("refused"), "another port is another door: {text}");
 }
 
 #[tokio::test]
 async fn nothing_is_asked_when_the_time_is_over() {
-    let text = refusal(&Eye::here(), "http://127.0.0.1:1", Time(0.0)).await;
+    let text = refusal(&here(), "http://127.0.0.1:1", Time(0.0)).await;
     assert!(text.contains("not asked: the time for"), "{text}");
 }
 

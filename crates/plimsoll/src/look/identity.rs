@@ -36,6 +36,21 @@ pub(crate) struct Spot {
     prefix: String,
 }
 
+impl Spot {
+    /// The spot at an address of another host.
+    pub(crate) fn remote(address: IpAddr, port: u16, prefix: &str) -> Spot {
+        Spot { host: Host::Remote(address), port, prefix: prefix.to_owned() }
+    }
+
+    /// The address and port, where that is on no namespace that can be seen from there.
+    pub(crate) fn elsewhere(&self) -> Option<(IpAddr, u16)> {
+        match self.host {
+            Host::Remote(address) => Some((address, self.port)),
+            Host::Local(_) | Host::Bound(..) | Host::Name(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Host {
     /// Any of the namespace's own addresses.
@@ -188,6 +203,20 @@ impl Atlas {
             Host::Local(space) | Host::Bound(space, _) => Some(space),
             Host::Remote(_) | Host::Name(_) => None,
         })
+    }
+
+    /// The addresses by which other hosts may reach `target`, which is in a namespace that can be seen from here.
+    pub(crate) fn outside(&self, target: &Target) -> Vec<IpAddr> {
+        let Some(space) = self.home(target) else { return Vec::new() };
+        let known = self.known();
+        let Some(grounds) = known.spaces.get(&space) else { return Vec::new() };
+        let binds = grounds.listening.iter().filter(|bind| bind.port() == target.base.port).map(SocketAddr::ip);
+        let binds: Vec<IpAddr> = binds.collect();
+        let own = grounds.addresses.iter().map(IpAddr::to_canonical);
+        own.filter(|address| {
+            !is_link_local(*address) && binds.iter().any(|bind| bind.is_unspecified() || bind.to_canonical() == *address)
+        })
+        .collect()
     }
 
     /// An address by which what listens on `port` in `space` is reached from elsewhere; an error when it listens on

@@ -19,20 +19,29 @@ mod kept;
 pub(crate) mod monitors;
 mod named;
 mod nodes;
+mod plan;
 pub(crate) mod progress;
 pub(crate) mod saved;
+mod site;
+mod together;
 mod unit;
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use engines::Tables;
+use engines::table::Format;
 use model::{Note, Snapshot, Time};
-use sense::{Host, Place, Target};
+use sense::place::Sought;
+use sense::{AllowList, Client, Host, Limits, Place, Target};
+use tokio::task::JoinSet;
 
-pub(crate) use candidate::{Candidate, Looked};
+pub(crate) use candidate::Looked;
+pub(crate) use plan::Plan;
+pub(crate) use site::{Seen, Site};
+pub(crate) use together::UNREACHED;
 
-use self::discover::Found;
+use self::access::Keys;
 use self::guard::Guard;
 use self::identity::Atlas;
 use crate::cli::LookArgs;
@@ -45,20 +54,24 @@ pub(crate) struct Look {
     pub(crate) looked: Vec<Looked>,
     /// Remarks about the look itself: rights, files.
     pub(crate) notes: Vec<Note>,
-    /// Whether this host was searched.
-    pub(crate) searched: bool,
+    /// The places that were looked at; servers name theirs by its number.
+    pub(crate) sites: Vec<Site>,
     /// The monitors that were given, with what opens them.
     pub(crate) monitors: Vec<Target>,
-    /// How it was looked.
-    pub(crate) eye: Arc<Eye>,
+    /// How they are asked: from here.
+    pub(crate) here: Arc<Eye>,
 }
 
 /// What every part of a look needs.
 pub(crate) struct Eye {
     /// The engines' tables.
-    pub(crate) tables: Tables,
+    pub(crate) tables: Arc<Tables>,
+    /// What it is searched for.
+    pub(crate) sought: Sought,
     /// The observed side.
     pub(crate) place: Place,
+    /// How that is called, where it is not this host.
+    pub(crate) via: Option<Arc<str>>,
     /// Which addresses are one place.
     pub(crate) atlas: Atlas,
     /// The limits of the look as a whole.
@@ -66,88 +79,127 @@ pub(crate) struct Eye {
 }
 
 impl Eye {
-    /// Looks from this host; may ask what the tables ask, and nothing else.
-    pub(crate) fn here() -> Eye {
-        let tables = Tables::builtin();
-        let mut allowed = tables.allowed();
-        allowed.extend(lint::monitors().allowed());
-        let client = sense::Client::new(sense::AllowList::new(allowed), sense::Limits::default());
-        Eye { tables, place: Place::from(Host::new(client)), atlas: Atlas::default(), guard: Guard::default() }
+    /// Looks from this host.
+    pub(crate) fn here(tables: Arc<Tables>) -> Eye {
+        let place = Place::from(Host::new(Client::new(allowed(&tables), Limits::default())));
+        Eye::from(tables, place, None)
     }
+
+    /// Looks from a place, which is called so.
+    pub(crate) fn from(tables: Arc<Tables>, place: Place, via: Option<String>) -> Eye {
+        let mut words = tables.words();
+        words.extend(lint::monitors().words());
+        let sources = tables.iter().flat_map(|table| &table.sources);
+        let slabs = sources.filter(|source| source.format == Format::Slab).map(|source| source.get.clone()).collect();
+        let sought = Sought { words, slabs };
+        let via = via.map(Arc::from);
+        Eye { tables, sought, place, via, atlas: Atlas::default(), guard: Guard::default() }
+    }
+
+    /// The same place, to be looked at anew.
+    pub(crate) fn again(&self) -> Eye {
+        Eye::from(Arc::clone(&self.tables), self.place.clone(), self.via.as_deref().map(str::to_owned))
+    }
+}
+
+/// What may be asked over HTTP: what the tables ask, and nothing else.
+fn allowed(tables: &Tables) -> AllowList {
+    let mut allowed = tables.allowed();
+    allowed.extend(lint::monitors().allowed());
+    AllowList::new(allowed)
 }
 
 /// Looks once.
 pub(crate) async fn look(args: &LookArgs) -> Result<Look> {
-    let eye = Arc::new(Eye::here());
-    progress::over(&eye, args.json, Box::pin(once(&eye, args, None))).await
+    let look = opened(args, &[])?;
+    progress::over(look.eyes(), args.json, Box::pin(look.once(false))).await
 }
 
 /// Looks once, for a report that reads the servers' installed source and asks these monitors as well.
 pub(crate) async fn look_with(args: &LookArgs, monitors: &[String]) -> Result<Look> {
-    let eye = Arc::new(Eye::here());
-    progress::over(&eye, args.json, Box::pin(once(&eye, args, Some(monitors)))).await
+    let look = opened(args, monitors)?;
+    progress::over(look.eyes(), args.json, Box::pin(look.once(true))).await
 }
 
-/// With `monitors`, if only an empty list, it is a deep look.
-async fn once(eye: &Arc<Eye>, args: &LookArgs, monitors: Option<&[String]>) -> Result<Look> {
-    let files = saved::files(args, monitors.unwrap_or_default()).map_err(crate::wrong_usage)?;
-    if files.is_empty() { servers(eye, args, monitors).await } else { of_files(eye, &files).await }
+/// What can be looked at, again and again.
+pub(crate) struct Opened {
+    pub(crate) sites: Vec<Site>,
+    pub(crate) monitors: Vec<Target>,
+    pub(crate) here: Arc<Eye>,
 }
 
-/// Reads what was saved.
-async fn of_files(eye: &Arc<Eye>, files: &[String]) -> Result<Look> {
-    let started = sense::clock::now();
-    let saved = saved::look(eye, files).await?;
-    let (snapshot, looked) = join::snapshot(eye, saved.looked, started, saved.now, 0);
-    let eye = Arc::clone(eye);
-    Ok(Look { snapshot, looked, notes: saved.notes, searched: false, monitors: Vec::new(), eye })
-}
-
-/// Asks servers: those given, else those of this host.
-async fn servers(eye: &Arc<Eye>, args: &LookArgs, monitors: Option<&[String]>) -> Result<Look> {
-    let started = sense::clock::now();
-    let keys = access::Keys::read(&args.access, eye.tables.allowed()).map_err(crate::wrong_usage)?;
-    let deep = monitors.is_some();
-    let monitors: Vec<Target> = monitors
-        .unwrap_or_default()
-        .iter()
-        .map(|url| url.parse())
-        .collect::<Result<_, _>>()
-        .map_err(|error: sense::http::TargetError| crate::wrong_usage(error))?;
-    let explicit = keys.targets(&args.targets, &monitors).map_err(crate::wrong_usage)?;
+/// Makes out what is to be looked at from where. Errors are of usage.
+pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
+    let tables = Arc::new(Tables::builtin());
+    let keys = Keys::read(&args.access, tables.allowed()).map_err(crate::wrong_usage)?;
+    let plans = plan::plans(args, monitors, &keys).map_err(crate::wrong_usage)?;
+    let here = Arc::new(Eye::here(Arc::clone(&tables)));
+    let parsed: Result<Vec<Target>, sense::http::TargetError> = monitors.iter().map(|url| url.parse()).collect();
+    let monitors = parsed.map_err(crate::wrong_usage)?;
     let monitors = monitors.into_iter().map(|target| keys.listed(&target).unwrap_or(target)).collect();
-    eye.atlas.learn_ours(&eye.place).await;
-    let searched = explicit.is_empty();
-    let found = if searched { discover::this_host(eye, &keys).await? } else { given(eye, explicit).await };
-    let Found { mut candidates, mut notes, denied, elsewhere } = found;
-    notes.extend(given_logs::place(eye, &args.log, &mut candidates).await?);
-    let processes = beside::prepare(eye, &mut candidates).await;
-    let (mut looked, hardware) =
-        tokio::join!(follow::everything(eye, candidates, &keys), beside::hardware(eye, &processes));
-    for one in &mut looked {
-        let own = processes.iter().position(|process| Some(process.pid) == one.candidate.place.pid);
-        one.candidate.hardware = own.and_then(|at| hardware.get(at).cloned()).unwrap_or_default();
-    }
-    if deep {
-        build::read(eye, &mut looked).await;
-    }
-    let (mut snapshot, looked) = join::snapshot(eye, looked, started, sense::clock::now(), denied);
-    snapshot.gaps.extend(elsewhere);
-    Ok(Look { snapshot, looked, notes, searched, monitors, eye: Arc::clone(eye) })
+    let options = sense::ssh::Options { config: args.ssh_config.clone() };
+    let site = |plan: Plan| {
+        let keys = keys.on(plan.via.as_ref());
+        let eye = match &plan.via {
+            None => Arc::clone(&here),
+            Some(via) => {
+                let place = Place::from(sense::ssh::Ssh::new(via.clone(), &options, allowed(&tables)));
+                Arc::new(Eye::from(Arc::clone(&tables), place, Some(via.to_string())))
+            }
+        };
+        // A slip in an address is told before anything is asked.
+        if !plan.files {
+            keys.targets(&plan.targets).map_err(crate::wrong_usage)?;
+        }
+        Ok(Site { eye, plan, keys })
+    };
+    let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
+    Ok(Opened { sites, monitors, here })
 }
 
-/// The targets that were given, each place once.
-async fn given(eye: &Eye, explicit: Vec<Target>) -> Found {
-    let notes = explicit.iter().flat_map(Target::notes).collect();
-    eye.atlas.learn_names(&eye.place, explicit.iter()).await;
-    let mut unique: Vec<Target> = Vec::new();
-    for target in explicit {
-        if !unique.iter().any(|known| eye.atlas.same(known, &target)) {
-            unique.push(target);
-        }
+impl Look {
+    /// How a server was looked at.
+    pub(crate) fn eye_of(&self, one: &Looked) -> &Eye {
+        self.sites.get(one.site).map_or(&self.here, |site| &site.eye)
     }
-    let candidates = unique.into_iter().map(Candidate::given).collect();
-    Found { candidates, notes, ..Found::default() }
+
+    /// How everything was looked at.
+    pub(crate) fn eyes(&self) -> Vec<Arc<Eye>> {
+        let sites = self.sites.iter().map(|site| Arc::clone(&site.eye));
+        sites.chain([Arc::clone(&self.here)]).collect()
+    }
+
+    /// Whether a host was searched, so that what was not found is not there.
+    pub(crate) fn searched(&self) -> bool {
+        self.sites.iter().any(Site::searched)
+    }
+}
+
+impl Opened {
+    /// How everything is looked at.
+    pub(crate) fn eyes(&self) -> Vec<Arc<Eye>> {
+        let sites = self.sites.iter().map(|site| Arc::clone(&site.eye));
+        sites.chain([Arc::clone(&self.here)]).collect()
+    }
+
+    /// Looks at all sites at once; each has its own time, so that a dead one costs the others nothing.
+    pub(crate) async fn once(&self, deep: bool) -> Result<Look> {
+        let started = sense::clock::now();
+        let mut tasks = JoinSet::new();
+        for (at, site) in self.sites.iter().cloned().enumerate() {
+            tasks.spawn(async move { (at, site::look(&site, deep).await) });
+        }
+        let mut all: Vec<(usize, Seen)> = Vec::new();
+        while let Some(done) = tasks.join_next().await {
+            let (at, seen) = done?;
+            all.push((at, seen?));
+        }
+        all.sort_by_key(|(at, _)| *at);
+        let seen = all.into_iter().map(|(_, seen)| seen).collect();
+        let (snapshot, looked, notes) = together::joined(&self.sites, &self.here.tables, seen, started);
+        let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
+        Ok(Look { snapshot, looked, notes, sites, monitors, here })
+    }
 }
 
 /// The time of a snapshot for people, in UTC.

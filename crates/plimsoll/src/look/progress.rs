@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Eye;
@@ -14,7 +15,7 @@ const STEP: Duration = Duration::from_millis(250);
 const COLUMNS: usize = 80;
 
 /// Waits for `work`; tells people meanwhile what is awaited, unless `quiet`.
-pub(crate) async fn over<T>(eye: &Eye, quiet: bool, work: impl Future<Output = T>) -> T {
+pub(crate) async fn over<T>(eyes: Vec<Arc<Eye>>, quiet: bool, work: impl Future<Output = T>) -> T {
     if quiet || !std::io::stderr().is_terminal() {
         return work.await;
     }
@@ -24,7 +25,8 @@ pub(crate) async fn over<T>(eye: &Eye, quiet: bool, work: impl Future<Output = T
     }
     let mut shown = 0;
     loop {
-        shown = show(&line(&eye.guard.awaited()), shown);
+        let awaited: Vec<String> = eyes.iter().flat_map(|eye| eye.awaited()).collect();
+        shown = show(&line(&awaited), shown);
         if let Ok(done) = tokio::time::timeout(STEP, &mut work).await {
             show("", shown);
             return done;

@@ -2,10 +2,12 @@
 
 use model::{Finding, FindingState, Gap, Role};
 
+use super::hosts::{nothing, unreached};
 use super::number::several;
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
 use crate::commands::drop_in::DropIn;
+use crate::look::UNREACHED;
 use crate::look::monitors::Watcher;
 use crate::report::{Examined, Report, Source};
 
@@ -19,7 +21,7 @@ const MOST_SERVERS: usize = 4;
 /// The whole report; `asked`: monitors were looked for.
 pub(crate) fn doctor(report: &Report, asked: bool) -> String {
     let width = columns();
-    let mut out = summary(report);
+    let mut out = summary(report, width);
     let mut servers: Vec<&Examined> = report.servers.iter().collect();
     servers.sort_by_key(|server| server.gaps.is_empty());
     for server in servers {
@@ -30,7 +32,7 @@ pub(crate) fn doctor(report: &Report, asked: bool) -> String {
         out += "\n";
         out += &monitors(report, width);
     }
-    for gap in report.gaps.iter().filter(|gap| gap.server.is_none() && gap.id != NOT_SCRAPED) {
+    for gap in report.gaps.iter().filter(|gap| gap.server.is_none() && ![NOT_SCRAPED, UNREACHED].contains(&gap.id.as_str())) {
         out += "\n";
         out += &host_gap(gap, width);
     }
@@ -40,10 +42,10 @@ pub(crate) fn doctor(report: &Report, asked: bool) -> String {
     out
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, width: usize) -> String {
+    let unreached = unreached(&report.hosts, width);
     if report.servers.is_empty() {
-        return "No LLM server or router was found on this host. Give its address: plimsoll doctor http://HOST:PORT\n"
-            .to_owned();
+        return unreached + &nothing(&report.hosts, "doctor", width);
     }
     let routers = report.servers.iter().filter(|server| server.role == Role::Router).count();
     let servers = report.servers.len() - routers;
@@ -54,7 +56,7 @@ fn summary(report: &Report) -> String {
         0 => strong("no gaps"),
         gaps => strong(&several(gaps, "gap")),
     });
-    let mut out = counts.join(", ") + "\n";
+    let mut out = unreached + &counts.join(", ") + "\n";
     for (flag, servers) in flags(report) {
         let more = if servers.len() > MOST_SERVERS {
             format!(" and {} more", servers.len() - MOST_SERVERS)

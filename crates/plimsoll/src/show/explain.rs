@@ -2,6 +2,7 @@
 
 use model::{Rank, Reading, Signal, State, Unit};
 
+use super::hosts::{nothing, unreached};
 use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
@@ -11,10 +12,9 @@ use model::number::{count, percent};
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
     let width = columns();
-    let mut out = String::new();
+    let mut out = unreached(&look.snapshot.hosts, width);
     if look.snapshot.servers.is_empty() {
-        return "No LLM server or router was found on this host. Give its address: plimsoll explain http://HOST:PORT\n"
-            .to_owned();
+        return out + &nothing(&look.snapshot.hosts, "explain", width);
     }
     for (server, one) in look.snapshot.servers.iter().zip(&look.looked) {
         let mut writer = Writer { own: &server.url, width, remarks: Vec::new() };

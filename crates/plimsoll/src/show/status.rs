@@ -4,10 +4,11 @@ use model::{Level, Pool, Rank, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
+use super::hosts::{clocks, nothing, unreached};
 use super::number::{NOTHING, precision, reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, facts, hang};
-use crate::look::{Look, clock_of};
+use crate::look::{Look, UNREACHED, clock_of};
 use model::number::percent;
 
 /// Columns before a line's text.
@@ -22,6 +23,7 @@ pub(crate) fn status(look: &Look) -> String {
     let width = columns();
     let snapshot = &look.snapshot;
     let mut out = answer(look);
+    out += &unreached(&snapshot.hosts, width);
     if snapshot.servers.is_empty() {
         out += &nothing_found(look, width);
         return out;
@@ -35,13 +37,15 @@ pub(crate) fn status(look: &Look) -> String {
         out += "\n";
         out += &one(server, width);
     }
-    for gap in snapshot.gaps.iter().filter(|gap| gap.server.is_none()) {
+    // Hosts that were not reached stand at the top.
+    for gap in snapshot.gaps.iter().filter(|gap| gap.server.is_none() && gap.id != UNREACHED) {
         out += &hang(&label("gap"), INDENT, &format!("{}: {}; {}", gap.what, gap.evidence, gap.fix.place), width);
     }
     out += "\n";
     for note in &look.notes {
         out += &hang(&faint("note     "), 9, &note.text, width);
     }
+    out += &clocks(&snapshot.hosts, width);
     let own = &snapshot.own;
     let legend: Vec<String> = LEGEND.iter().map(ToString::to_string).collect();
     out += &faint(&facts("", 0, &legend, width));
@@ -113,12 +117,7 @@ fn answer(look: &Look) -> String {
 }
 
 fn nothing_found(look: &Look, width: usize) -> String {
-    let mut out = hang(
-        "",
-        0,
-        "No LLM server or router was found on this host: no process whose command line is one that plimsoll knows. Give its address: plimsoll status http://HOST:PORT",
-        width,
-    );
+    let mut out = nothing(&look.snapshot.hosts, "status", width);
     for note in &look.notes {
         out += &hang("note     ", 9, &note.text, width);
     }

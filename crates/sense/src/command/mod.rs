@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use model::{Blind, BlindKind, Time};
 
-pub(crate) use run::Runner;
+pub(crate) use run::{Runner, STDOUT, shown};
 
 /// How long a program may take by default.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -66,11 +66,11 @@ pub struct Ran {
 
 /// What is to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Plan {
-    program: &'static str,
-    args: Vec<String>,
+pub(crate) struct Plan {
+    pub(crate) program: &'static str,
+    pub(crate) args: Vec<String>,
     /// Its environment beyond what every program gets.
-    env: Vec<(&'static str, String)>,
+    pub(crate) env: Vec<(&'static str, String)>,
 }
 
 impl Command {
@@ -101,7 +101,7 @@ impl Command {
         key
     }
 
-    fn plan(&self) -> Result<Plan, Blind> {
+    pub(crate) fn plan(&self) -> Result<Plan, Blind> {
         let (args, env) = match self {
             Command::Journal { unit, user, since, until, newest } => {
                 (journal::args(named(unit)?, *user, *since, *until, *newest), Vec::new())
@@ -114,7 +114,7 @@ impl Command {
     }
 
     /// What to ask as well when `ran` leaves a doubt: only its complaints count.
-    fn doubt(&self, ran: &Ran) -> Option<Plan> {
+    pub(crate) fn doubt(&self, ran: &Ran) -> Option<Plan> {
         match self {
             Command::Journal { unit, user, .. } if ran.stdout.is_empty() && ran.code == Some(0) => {
                 Some(Plan { program: self.program(), args: journal::remarks(unit, *user), env: Vec::new() })
@@ -124,7 +124,7 @@ impl Command {
     }
 
     /// What `ran` means: some answers are the absence of one.
-    fn judge(&self, ran: Ran) -> Result<Ran, Blind> {
+    pub(crate) fn judge(&self, ran: Ran) -> Result<Ran, Blind> {
         if ran.code.is_none() && !ran.cut {
             return Err(Blind::new(BlindKind::Gone, format!("{} was ended by a signal", self.program())));
         }

@@ -20,7 +20,7 @@ use crate::text::printable;
 /// Where programs are looked for.
 const SEARCH: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
 /// Most that a program may print, bytes.
-const STDOUT: usize = 4 << 20;
+pub(crate) const STDOUT: usize = 4 << 20;
 /// Most that is kept of its complaints, bytes.
 const STDERR: usize = 2 << 10;
 /// Most programs at once.
@@ -151,7 +151,7 @@ async fn drain(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> Resu
     }
 }
 
-fn shown(complaints: &[u8]) -> String {
+pub(crate) fn shown(complaints: &[u8]) -> String {
     let lines: Vec<String> =
         String::from_utf8_lossy(complaints).lines().map(|line| printable(line.as_bytes(), STDERR)).collect();
     let mut text = lines.join("\n");

@@ -37,7 +37,7 @@ impl AllowList {
 }
 
 /// `path` with the parameter `query`, percent-encoded.
-pub(super) fn with_query(path: &str, query: &str) -> String {
+pub(crate) fn with_query(path: &str, query: &str) -> String {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = format!("{path}{}query=", if path.contains('?') { '&' } else { '?' });
     for byte in query.bytes() {

@@ -42,7 +42,7 @@ pub(super) async fn read(mut body: Incoming, cap: usize, stage: &Stage) -> Resul
 }
 
 /// Undoes the content encoding `encoding`, to at most `cap` bytes.
-pub(super) fn unpack(bytes: Vec<u8>, encoding: &str, cap: usize) -> Result<Vec<u8>, Blind> {
+pub(crate) fn unpack(bytes: Vec<u8>, encoding: &str, cap: usize) -> Result<Vec<u8>, Blind> {
     match encoding.trim().to_ascii_lowercase().as_str() {
         "" | "identity" => return Ok(bytes),
         "gzip" | "x-gzip" => {}

@@ -13,6 +13,7 @@ use super::lane::{Kept, Lanes};
 use super::stage::Stage;
 use super::{AllowList, Counts, Limits, Target};
 use crate::clock;
+use crate::place::Tunnels;
 
 /// Asks targets, one request at a time each. Clones share connections, lanes and counts.
 ///
@@ -28,12 +29,29 @@ struct Inner {
     limits: Limits,
     counters: Counters,
     lanes: Lanes,
+    /// Ways from another host, where that is from where it asks.
+    tunnels: Option<Arc<Tunnels>>,
 }
 
 impl Client {
     /// A client that asks only for the paths in `allow`.
     pub fn new(allow: AllowList, limits: Limits) -> Client {
-        Client { inner: Arc::new(Inner { allow, limits, counters: Counters::default(), lanes: Lanes::default() }) }
+        Client::from(allow, limits, None)
+    }
+
+    /// The same, over connections that ssh makes from another host.
+    pub(crate) fn through(tunnels: Arc<Tunnels>, allow: AllowList) -> Client {
+        Client::from(allow, Limits::default(), Some(tunnels))
+    }
+
+    fn from(allow: AllowList, limits: Limits, tunnels: Option<Arc<Tunnels>>) -> Client {
+        let (counters, lanes) = (Counters::default(), Lanes::default());
+        Client { inner: Arc::new(Inner { allow, limits, counters, lanes, tunnels }) }
+    }
+
+    /// Whether `path` may be asked at all.
+    pub(crate) fn may(&self, path: &str) -> Result<(), Blind> {
+        self.inner.allow.check(path)
     }
 
     /// GETs `path` of `target`. Every status but a redirect is an answer, an empty body too. Waits while another request
@@ -123,7 +141,7 @@ impl Client {
                 Err(Failure::Stale) => {}
             }
         }
-        let mut kept = dial(target, limits, stage).await?;
+        let mut kept = dial(target, self.inner.tunnels.as_ref(), limits, stage).await?;
         match exchange(&mut kept, target, path, &loaded, limits, stage).await {
             Ok(answer) => Ok((answer, kept)),
             Err(Failure::Blind(blind)) => Err(scrub(blind)),

@@ -48,6 +48,12 @@ impl Credentials {
         self.load().map(drop)
     }
 
+    /// The value of the header that is sent, for a program that sends it in our place; none where there is none.
+    pub(crate) fn header(&self) -> Result<Option<String>, Blind> {
+        let loaded = self.load()?;
+        Ok(loaded.header.and_then(|value| value.to_str().map(str::to_owned).ok()))
+    }
+
     pub(super) fn load(&self) -> Result<Loaded, Blind> {
         let (text, spellings) = match self {
             Credentials::None => return Ok(Loaded::default()),

@@ -14,6 +14,9 @@ pub(super) fn blind(error: &(dyn Error + 'static), heard: &[u8], target: &Target
     while let Some(cause) = causes.last().copied().and_then(Error::source) {
         causes.push(cause);
     }
+    if let Some(told) = causes.iter().copied().find_map(told) {
+        return told.clone();
+    }
     let tls = causes.iter().copied().find_map(rustls_error);
     if let Some(tls) = tls {
         return Blind::new(BlindKind::Tls, target.tls.explain(tls, None));
@@ -49,6 +52,11 @@ pub(super) fn blind(error: &(dyn Error + 'static), heard: &[u8], target: &Target
         // a peer that breaks the framing of its own body
         _ => Blind::new(BlindKind::NotHttp, format!("the answer breaks the rules of HTTP ({text})")),
     }
+}
+
+/// What a tunnel tells of its own end, which hides inside an error of the system's.
+fn told<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Blind> {
+    error.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref()
 }
 
 /// An error of rustls, which hides inside one of the system's.

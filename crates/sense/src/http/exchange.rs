@@ -1,10 +1,12 @@
 //! One request and its answer over a connection that stands, and how such a connection is made.
 
+use std::sync::Arc;
+
 use http_body_util::Empty;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use model::{Answer, Blind, BlindKind};
 use rustls::pki_types::ServerName;
@@ -13,9 +15,11 @@ use tokio_rustls::TlsConnector;
 use super::body::{self, Unread};
 use super::credentials::Loaded;
 use super::lane::{Driver, Kept};
+use super::socket::Socket;
 use super::stage::{Stage, Step};
 use super::stream::{Heard, Stream, Wire};
 use super::{Limits, Scheme, Target, connect, errors};
+use crate::place::Tunnels;
 use crate::text::printable;
 
 /// Why there is no answer.
@@ -33,10 +37,24 @@ impl From<Blind> for Failure {
 }
 
 /// Makes a connection to `target`, with TLS where it wants that.
-pub(super) async fn dial(target: &Target, limits: &Limits, stage: &Stage) -> Result<Kept, Blind> {
+pub(super) async fn dial(
+    target: &Target,
+    tunnels: Option<&Arc<Tunnels>>,
+    limits: &Limits,
+    stage: &Stage,
+) -> Result<Kept, Blind> {
     // files are read first: a mistake in them is told without a packet sent
     let tls = (target.base.scheme == Scheme::Https).then(|| target.tls.config()).transpose()?;
-    let (socket, peer) = connect::connect(target, limits, stage).await?;
+    let (socket, near) = match tunnels {
+        Some(tunnels) => {
+            stage.at(Step::Connect);
+            (Socket::Tunnel(Box::new(tunnels.open(&target.base.host, target.base.port).await?)), false)
+        }
+        None => {
+            let (stream, peer) = connect::connect(target, limits, stage).await?;
+            (Socket::Tcp(stream), peer.ip().is_loopback())
+        }
+    };
     let wire = match tls {
         None => Wire::Plain(socket),
         Some((config, judge)) => {
@@ -63,7 +81,7 @@ pub(super) async fn dial(target: &Target, limits: &Limits, stage: &Stage) -> Res
         builder.handshake(stream).await.map_err(|error| errors::blind(&error, &[], target, limits))?;
     // how the connection ends is told to the request that runs on it
     let driver = tokio::spawn(async move { drop(connection.await) });
-    Ok(Kept::new(sender, heard, peer, target, Driver(driver.abort_handle())))
+    Ok(Kept::new(sender, heard, near, target, Driver(driver.abort_handle())))
 }
 
 /// Sends the request for `path` (prefix and all) over `kept` and reads the whole answer.
@@ -83,10 +101,11 @@ pub(super) async fn exchange(
         let first = heard.first();
         if reused && first.is_empty() { Failure::Stale } else { errors::blind(&error, &first, target, limits).into() }
     };
-    let request = request(target, path, loaded, kept.peer.ip().is_loopback())?;
+    let request = request(target, path, loaded, kept.near)?;
     kept.sender.ready().await.map_err(&failed)?;
     let response = kept.sender.send_request(request).await.map_err(&failed)?;
-    acceptable(&response)?;
+    let location = response.headers().get(header::LOCATION).map(HeaderValue::as_bytes);
+    acceptable(response.status().as_u16(), location)?;
     stage.at(Step::Body);
     let (parts, body) = response.into_parts();
     let bytes = match body::read(body, limits.body, stage).await {
@@ -116,21 +135,19 @@ fn request(target: &Target, path: &str, loaded: &Loaded, loopback: bool) -> Resu
 }
 
 /// Redirects and switches of protocol are not followed.
-fn acceptable(response: &Response<Incoming>) -> Result<(), Blind> {
-    let status = response.status();
-    if status == StatusCode::SWITCHING_PROTOCOLS {
+pub(crate) fn acceptable(status: u16, location: Option<&[u8]>) -> Result<(), Blind> {
+    if status == StatusCode::SWITCHING_PROTOCOLS.as_u16() {
         let text = "the server wants to switch to another protocol (status 101), which was not asked for";
         return Err(Blind::new(BlindKind::NotHttp, text));
     }
-    if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
+    if !(300..400).contains(&status) || status == StatusCode::NOT_MODIFIED.as_u16() {
         return Ok(());
     }
-    let to = match response.headers().get(header::LOCATION) {
-        Some(location) => format!("points to {}", place(location.as_bytes())),
+    let to = match location {
+        Some(location) => format!("points to {}", place(location)),
         None => "does not say where".to_string(),
     };
-    let text =
-        format!("redirect (status {}) {to}; redirects are never followed, name that address itself", status.as_u16());
+    let text = format!("redirect (status {status}) {to}; redirects are never followed, name that address itself");
     Err(Blind::new(BlindKind::NotHttp, text))
 }
 

@@ -1,7 +1,6 @@
 //! Lanes: one per target, so that requests to it never overlap, with the connection that is kept in it.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http_body_util::Empty;
@@ -47,7 +46,8 @@ impl Lanes {
 pub(super) struct Kept {
     pub(super) sender: SendRequest<Empty<Bytes>>,
     pub(super) heard: Heard,
-    pub(super) peer: SocketAddr,
+    /// It leads to this host's loopback: packing would cost more than it saves.
+    pub(super) near: bool,
     /// A request went over it before.
     pub(super) used: bool,
     base: Base,
@@ -69,12 +69,12 @@ impl Kept {
     pub(super) fn new(
         sender: SendRequest<Empty<Bytes>>,
         heard: Heard,
-        peer: SocketAddr,
+        near: bool,
         target: &Target,
         driver: Driver,
     ) -> Kept {
         let (base, tls) = (target.base.clone(), target.tls.clone());
-        Kept { sender, heard, peer, used: false, base, tls, _driver: driver }
+        Kept { sender, heard, near, used: false, base, tls, _driver: driver }
     }
 
     /// Whether it stands, and leads to `target` in the way that `target` wants.

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+
+use super::socket::Socket;
 
 /// How many bytes are remembered.
 const FIRST: usize = 40;
@@ -33,8 +34,8 @@ impl Heard {
 }
 
 pub(super) enum Wire {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(Socket),
+    Tls(Box<TlsStream<Socket>>),
 }
 
 pub(super) struct Stream {

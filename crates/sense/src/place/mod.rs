@@ -12,6 +12,7 @@ mod recorder;
 mod seen;
 mod shelf;
 mod sift;
+pub mod ssh;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,9 @@ pub use recorder::{Kept, Recorder};
 pub use seen::{CommandLine, Commands, Kin, PipeEnd, Pipes};
 pub use sift::{Budget, Sieve, SiftedFile, SiftedFolder, Stamp, Taken};
 
+pub(crate) use ssh::{Tunnel, Tunnels};
+
+use self::ssh::Ssh;
 use crate::command::{Command, Ran};
 use crate::http::{Counts, Target};
 
@@ -42,6 +46,7 @@ pub struct Place {
 #[derive(Debug, Clone)]
 enum Way {
     Host(Host),
+    Ssh(Ssh),
 }
 
 /// What a file held, up to a cap.
@@ -75,7 +80,67 @@ impl From<Host> for Place {
     }
 }
 
+impl From<Ssh> for Place {
+    fn from(ssh: Ssh) -> Place {
+        Place { way: Way::Ssh(ssh), recorder: None }
+    }
+}
+
+/// What a look will search a host for.
+#[derive(Debug, Clone, Default)]
+pub struct Sought {
+    /// Words of which one stands in the command line of every process that is of interest.
+    pub words: Vec<String>,
+    /// Files of shared memory that they may hold, as patterns.
+    pub slabs: Vec<String>,
+}
+
+/// A page that will be asked.
+#[derive(Debug, Clone)]
+pub struct Foreseen {
+    /// Its path, as it is listed.
+    pub path: String,
+    /// It will not be asked where one of these, which stand before it, is there.
+    pub unless: Vec<String>,
+}
+
 impl Place {
+    /// Goes there, before a look. Fails where nobody gets there.
+    pub async fn enter(&self, sought: &Sought) -> Result<(), Blind> {
+        match &self.way {
+            Way::Host(_) => Ok(()),
+            Way::Ssh(ssh) => ssh.enter(sought).await,
+        }
+    }
+
+    /// Tells which pages of targets will be asked next and in which order, so that they may be had in one go.
+    pub async fn foresee(&self, pages: Vec<(Target, Vec<Foreseen>)>) {
+        if let Way::Ssh(ssh) = &self.way {
+            ssh.foresee(pages).await;
+        }
+    }
+
+    /// Seconds by which the clock there is ahead of ours, where it is another one and that can be told.
+    pub fn clock_ahead(&self) -> Option<f64> {
+        match &self.way {
+            Way::Host(_) => None,
+            Way::Ssh(ssh) => ssh.clock_ahead(),
+        }
+    }
+
+    /// Whether it is looked at now, and not in what was kept of it.
+    pub fn is_live(&self) -> bool {
+        match &self.way {
+            Way::Host(_) | Way::Ssh(_) => true,
+        }
+    }
+
+    /// Whether what was learned of its files is worth keeping for the next look: it is this host, and nobody wants to have
+    /// all of it recorded.
+    pub fn keeps_stamps(&self) -> bool {
+        matches!(self.way, Way::Host(_)) && self.recorder.is_none()
+    }
+
     /// The first `cap` bytes of each file, in the order asked. Only regular files are opened, never pipes, sockets or
     /// devices, also where a link leads to one; files of the kernel only by a path that begins with `/proc` or `/sys`.
     pub async fn read_each(&self, paths: Vec<PathBuf>, cap: usize) -> Vec<Result<Content, Blind>> {
@@ -190,6 +255,7 @@ impl Place {
     pub fn now(&self) -> Time {
         match &self.way {
             Way::Host(_) => crate::clock::now(),
+            Way::Ssh(ssh) => ssh.now(),
         }
     }
 
@@ -197,6 +263,7 @@ impl Place {
     pub fn counts(&self) -> Counts {
         match &self.way {
             Way::Host(host) => host.client().counts(),
+            Way::Ssh(ssh) => ssh.counts(),
         }
     }
 
@@ -223,6 +290,7 @@ impl Place {
         let kept = self.recorder.as_ref().map(|recorder| (recorder, asks.iter().map(Ask::key).collect::<Vec<Key>>()));
         let told = match &self.way {
             Way::Host(host) => host.each(asks).await,
+            Way::Ssh(ssh) => ssh.each(asks).await,
         };
         if let Some((recorder, keys)) = kept {
             for (key, answered) in keys.into_iter().zip(&told) {

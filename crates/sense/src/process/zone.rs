@@ -12,8 +12,9 @@ const ENVIRON: usize = 2 << 20;
 /// Largest description of a zone that is read, bytes.
 const ZONE: usize = 64 << 10;
 
-/// Seconds by which local time is ahead of UTC for the process `pid` at `now`; `None` where that cannot be told.
-pub async fn zone_of(place: &Place, pid: u32, now: Time) -> Option<f64> {
+/// Seconds by which local time is ahead of UTC for the process `pid` (or ours) at `now`; `None` where that cannot be told.
+pub async fn zone_of(place: &Place, pid: Option<u32>, now: Time) -> Option<f64> {
+    let pid = &pid.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let environ = place.read(format!("/proc/{pid}/environ"), ENVIRON).await.ok()?;
     let zone = match zone_name(&environ.bytes) {
         Some(name) => named(place, pid, &name).await?,
@@ -34,7 +35,7 @@ pub fn zone_name(environ: &[u8]) -> Option<String> {
 }
 
 /// The zone that a `TZ` means: a name in the database, or a rule such as `CET-1CEST`.
-async fn named(place: &Place, pid: u32, name: &str) -> Option<TimeZone> {
+async fn named(place: &Place, pid: &str, name: &str) -> Option<TimeZone> {
     let name = name.strip_prefix(':').unwrap_or(name);
     if name.is_empty() {
         return Some(TimeZone::UTC);
@@ -47,7 +48,7 @@ async fn named(place: &Place, pid: u32, name: &str) -> Option<TimeZone> {
     }
 }
 
-async fn file(place: &Place, pid: u32, path: impl AsRef<Path>) -> Option<Vec<u8>> {
+async fn file(place: &Place, pid: &str, path: impl AsRef<Path>) -> Option<Vec<u8>> {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     Some(place.read_under(&root, path.as_ref(), ZONE).await.ok()?.bytes)
 }

@@ -131,7 +131,7 @@ async fn read(eye: &Eye, home: &Process, files: Vec<File>) -> Vec<Log> {
         return Vec::new();
     }
     let started = eye.place.now();
-    let clock = match zone_of(&eye.place, home.pid, started).await {
+    let clock = match zone_of(&eye.place, Some(home.pid), started).await {
         Some(seconds) => LogClock::Offset(seconds),
         None => LogClock::Unknown,
     };

@@ -12,28 +12,44 @@ use super::page::Page;
 use super::{Scraped, Watcher};
 use crate::look::{Eye, Look, Looked};
 
-/// The gaps: one for each server whose scraping fails, and one for all that nobody scrapes.
+/// The gaps: one for each server whose scraping fails, and for each site one for all that nobody scrapes.
 pub(crate) fn gaps(watchers: &[Watcher], look: &Look) -> Vec<Gap> {
     let scraping: Vec<&Watcher> = watchers.iter().filter(|watcher| watcher.kind == "scrapes").collect();
     let mut gaps = Vec::new();
-    let mut missing: Vec<(&Looked, Page)> = Vec::new();
-    for one in &look.looked {
-        let Some(page) = Page::of(&look.eye, one) else { continue };
-        let url = one.candidate.url();
-        let seen: Vec<(&Watcher, &Scraped)> = scraping
-            .iter()
-            .filter_map(|watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?)))
-            .collect();
-        if seen.iter().any(|(_, scraped)| ["fresh", "scraped", "not_yet"].contains(&scraped.state)) {
+    for (at, site) in look.sites.iter().enumerate() {
+        if look.monitors.is_empty() && !site.searched() {
             continue;
         }
-        match seen.iter().find(|(_, scraped)| scraped.state != "not_scraped") {
-            Some((watcher, scraped)) => gaps.push(failing(watcher, scraped, page.series)),
-            None => missing.push((one, page)),
+        let mut missing: Vec<(&Looked, Page)> = Vec::new();
+        for one in look.looked.iter().filter(|one| one.site == at) {
+            let Some(page) = Page::of(&site.eye, one) else { continue };
+            match failed(&scraping, one) {
+                Scraping::Well => {}
+                Scraping::Fails(watcher, scraped) => gaps.push(failing(watcher, scraped, page.series)),
+                Scraping::None => missing.push((one, page)),
+            }
         }
+        gaps.extend(unscraped(&site.eye, &scraping, &missing));
     }
-    gaps.extend(unscraped(&look.eye, &scraping, &missing));
     gaps
+}
+
+/// How it stands with the scraping of one server.
+enum Scraping<'a> {
+    Well,
+    Fails(&'a Watcher, &'a Scraped),
+    None,
+}
+
+fn failed<'a>(scraping: &[&'a Watcher], one: &Looked) -> Scraping<'a> {
+    let url = one.candidate.url();
+    let own = |watcher: &&'a Watcher| Some((*watcher, watcher.servers.iter().find(|scraped| scraped.server == url)?));
+    let seen: Vec<(&Watcher, &Scraped)> = scraping.iter().filter_map(own).collect();
+    if seen.iter().any(|(_, scraped)| ["fresh", "scraped", "not_yet"].contains(&scraped.state)) {
+        return Scraping::Well;
+    }
+    let fails = seen.into_iter().find(|(_, scraped)| scraped.state != "not_scraped");
+    fails.map_or(Scraping::None, |(watcher, scraped)| Scraping::Fails(watcher, scraped))
 }
 
 fn failing(watcher: &Watcher, scraped: &Scraped, series: Vec<String>) -> Gap {

@@ -16,8 +16,9 @@ use serde::Serialize;
 pub(crate) use gaps::gaps;
 
 use self::page::{Page, Scraper};
+use super::candidate::beyond;
 use super::identity::Space;
-use super::{Eye, Look, Looked, discover, guard};
+use super::{Eye, Look, Looked, discover};
 
 /// One monitor and what it does with these servers; part of `plimsoll.doctor/1`.
 #[derive(Debug, Clone, Serialize)]
@@ -58,39 +59,55 @@ pub(crate) struct Scraped {
 /// Listening sockets of a monitor whose port no flag tells; more are not tried.
 const MOST_PORTS: usize = 4;
 
-/// Finds and asks every monitor: those given, or those of this host.
+/// Finds and asks every monitor: those given, or those of the hosts that were searched.
 pub(crate) async fn watchers(look: &Look) -> anyhow::Result<Vec<Watcher>> {
-    let eye = &*look.eye;
-    let pages: Vec<(&Looked, Page)> = look.looked.iter().filter_map(|one| Some((one, Page::of(eye, one)?))).collect();
+    let page = |one| Some((one, Page::of(look.eye_of(one), one)?));
+    let pages: Vec<(&Looked, Page)> = look.looked.iter().filter_map(page).collect();
     let mut watchers = Vec::new();
-    if look.monitors.is_empty() && look.searched {
-        let found = processes(&eye.place, &lint::monitors().words(), |argv| lint::monitors().recognise(argv).is_some()).await?;
-        for process in &found.found {
-            let Some(running) = lint::monitors().recognise(&process.argv) else { continue };
-            eye.atlas.learn_process(&eye.place, process).await;
-            let mut target = Target::new(sense::http::Base {
-                scheme: Scheme::Http,
-                host: Ipv4Addr::LOCALHOST.to_string(),
-                port: running.port,
-                prefix: running.prefix.clone(),
-            });
-            target.namespace = Some(NetNs(process.pid));
-            let space = eye.atlas.space(&target);
-            target = door(eye, &running, process).await;
-            let mut watcher = watcher(eye, running.monitor, target, Some(space), &pages).await;
-            watcher.pid = Some(process.pid);
-            watcher.config = running.config;
-            watchers.push(watcher);
+    if look.monitors.is_empty() {
+        for (at, site) in look.sites.iter().enumerate().filter(|(_, site)| site.searched()) {
+            watchers.extend(found(at, &site.eye, &pages).await?);
         }
     }
     // A URL may be any of the programs that speak the Prometheus API.
     let speaks = lint::monitors().iter().find(|monitor| monitor.targets.is_some() && monitor.query.is_some());
-    eye.atlas.learn_names(&eye.place, look.monitors.iter()).await;
+    let here = look.sites.iter().position(|site| site.eye.via.is_none());
+    look.here.atlas.learn_names(&look.here.place, look.monitors.iter()).await;
     for target in &look.monitors {
         if let Some(monitor) = speaks {
-            let space = eye.atlas.home(target);
-            watchers.push(watcher(eye, monitor, target.clone(), space, &pages).await);
+            let space = look.here.atlas.home(target);
+            watchers.push(watcher(&look.here, monitor, target.clone(), (here, space), &pages).await);
         }
+    }
+    Ok(watchers)
+}
+
+/// The monitors that run on one site.
+async fn found(at: usize, eye: &Eye, pages: &[(&Looked, Page<'_>)]) -> anyhow::Result<Vec<Watcher>> {
+    let known = lint::monitors();
+    let found = match processes(&eye.place, &eye.sought.words, |argv| known.recognise(argv).is_some()).await {
+        Ok(found) => found.found,
+        // What another host hides is told with its servers.
+        Err(_) if eye.via.is_some() => Vec::new(),
+        Err(blind) => return Err(blind.into()),
+    };
+    let mut watchers = Vec::new();
+    for process in &found {
+        let Some(running) = known.recognise(&process.argv) else { continue };
+        eye.atlas.learn_process(&eye.place, process).await;
+        let mut target = Target::new(sense::http::Base {
+            scheme: Scheme::Http,
+            host: Ipv4Addr::LOCALHOST.to_string(),
+            port: running.port,
+            prefix: running.prefix.clone(),
+        });
+        target.namespace = Some(NetNs(process.pid));
+        let space = eye.atlas.space(&target);
+        target = door(eye, &running, process).await;
+        let mut watcher = watcher(eye, running.monitor, target, (Some(at), Some(space)), pages).await;
+        watcher.pid = Some(process.pid);
+        watcher.config = running.config;
+        watchers.push(watcher);
     }
     Ok(watchers)
 }
@@ -112,7 +129,7 @@ async fn door(eye: &Eye, running: &Running, process: &Process) -> Target {
     for address in own.iter().take(MOST_PORTS) {
         let target = at(*address);
         let Some(path) = path else { break };
-        if body(&eye.get(&target, path, guard::until_alone()).await).is_ok() {
+        if body(&eye.get(&target, path, eye.until_alone()).await).is_ok() {
             return target;
         }
     }
@@ -123,7 +140,7 @@ async fn watcher(
     eye: &Eye,
     monitor: &'static Monitor,
     target: Target,
-    space: Option<Space>,
+    (site, space): (Option<usize>, Option<Space>),
     pages: &[(&Looked, Page<'_>)],
 ) -> Watcher {
     let mut watcher = Watcher {
@@ -134,14 +151,14 @@ async fn watcher(
             Kind::Alerts => "alerts",
             Kind::Draws => "draws",
         },
-        url: target.to_string(),
+        url: eye.via.as_ref().map_or_else(|| target.to_string(), |via| beyond(via, &target)),
         pid: None,
         config: None,
         unreachable: None,
         servers: Vec::new(),
         space,
     };
-    let until = guard::until_alone();
+    let until = eye.until_alone();
     let Some(path) = monitor.targets.as_ref().or(monitor.alive.as_ref()) else { return watcher };
     let observation = eye.get(&target, path, until).await;
     let body = match body(&observation) {
@@ -161,9 +178,9 @@ async fn watcher(
             return watcher;
         }
     };
-    let fetches = Scraper::new(eye, &target, space, &active, pages).await;
+    let fetches = Scraper::new(eye, &target, (site, space), &active, pages).await;
     for (one, page) in pages {
-        let gap = match fetches.scrapes(eye, page) {
+        let gap = match fetches.scrapes(page) {
             None => ScrapeGap::NotScraped,
             Some(target) if target.up.is_none() => ScrapeGap::NotYet,
             Some(target) if target.up == Some(false) => ScrapeGap::Down(target.error.clone()),

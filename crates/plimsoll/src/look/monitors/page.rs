@@ -18,6 +18,10 @@ pub(super) struct Page<'a> {
     pub(super) series: Vec<String>,
     /// Those that tell how full it is.
     pub(super) telling: Vec<String>,
+    /// The site that it is on.
+    pub(super) site: usize,
+    /// Where it is, seen from its own site and from others.
+    spots: (Vec<Spot>, Vec<Spot>),
 }
 
 impl<'a> Page<'a> {
@@ -33,13 +37,20 @@ impl<'a> Page<'a> {
         let telling = engines::telling_series_of(table, &one.account, &need.id);
         let telling = if telling.is_empty() { series.clone() } else { telling };
         let path = source.get.split('?').next().unwrap_or_default();
-        (!series.is_empty()).then_some(Page { target, path, series, telling })
+        let mut whole = target.clone();
+        whole.base.prefix += path;
+        let outside = eye.atlas.outside(target).into_iter();
+        let outside = outside.map(|address| Spot::remote(address, target.base.port, &whole.base.prefix)).collect();
+        let spots = (eye.atlas.spots(&whole), outside);
+        (!series.is_empty()).then_some(Page { target, path, series, telling, site: one.site, spots })
     }
 }
 
 /// What a scraper fetches, as far as it can be one of the pages.
 pub(super) struct Scraper<'a> {
     fetched: Vec<(Vec<Spot>, &'a ActiveTarget)>,
+    /// The site that it is on.
+    site: Option<usize>,
 }
 
 impl<'a> Scraper<'a> {
@@ -48,7 +59,7 @@ impl<'a> Scraper<'a> {
     pub(super) async fn new(
         eye: &Eye,
         own: &Target,
-        space: Option<Space>,
+        (site, space): (Option<usize>, Option<Space>),
         active: &'a [ActiveTarget],
         pages: &[(&Looked, Page<'_>)],
     ) -> Scraper<'a> {
@@ -64,14 +75,12 @@ impl<'a> Scraper<'a> {
         eye.atlas.learn_names(&eye.place, fetched.iter().map(|(target, _)| target)).await;
         let space = space.unwrap_or_else(|| eye.atlas.ours());
         let spots = |(target, one): (Target, &'a ActiveTarget)| (eye.atlas.spots_in(&target, space), one);
-        Scraper { fetched: fetched.into_iter().map(spots).collect() }
+        Scraper { fetched: fetched.into_iter().map(spots).collect(), site }
     }
 
     /// Its target that is this page.
-    pub(super) fn scrapes(&self, eye: &Eye, page: &Page<'_>) -> Option<&'a ActiveTarget> {
-        let mut whole = page.target.clone();
-        whole.base.prefix += page.path;
-        let spots = eye.atlas.spots(&whole);
+    pub(super) fn scrapes(&self, page: &Page<'_>) -> Option<&'a ActiveTarget> {
+        let spots = if self.site == Some(page.site) { &page.spots.0 } else { &page.spots.1 };
         let hit = self.fetched.iter().find(|(fetched, _)| fetched.iter().any(|spot| spots.contains(spot)));
         hit.map(|(_, target)| *target)
     }

@@ -1,0 +1,124 @@
+//! One place that is looked at: this host, a host over ssh, or a capture of either; or files.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use model::{Blind, Gap, Note, Time};
+use sense::Target;
+use sense::place::Sought;
+
+use super::access::Keys;
+use super::candidate::{Candidate, Looked};
+use super::discover::Found;
+use super::plan::Plan;
+use super::{Eye, beside, build, discover, follow, given_logs, saved};
+
+/// A place, how it is looked at, and what opens what there.
+#[derive(Clone)]
+pub(crate) struct Site {
+    /// How it is looked at.
+    pub(crate) eye: Arc<Eye>,
+    /// What is to be looked at.
+    pub(crate) plan: Plan,
+    /// What opens it.
+    pub(crate) keys: Keys,
+}
+
+/// What was seen at one site.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Its servers.
+    pub(crate) looked: Vec<Looked>,
+    /// Remarks.
+    pub(crate) notes: Vec<Note>,
+    /// Processes that could not be seen into.
+    pub(crate) denied: u64,
+    /// Ranks of servers whose API is on another node.
+    pub(crate) elsewhere: Vec<Gap>,
+    /// The time as of which all of it is judged, by the site's own clock.
+    pub(crate) now: Option<Time>,
+    /// Why nothing could be seen.
+    pub(crate) failed: Option<Blind>,
+    /// Seconds that it took.
+    pub(crate) took: f64,
+}
+
+impl Site {
+    /// Whether the host was searched, so that what is not found there is not there.
+    pub(crate) fn searched(&self) -> bool {
+        self.plan.targets.is_empty()
+    }
+
+    /// How it is called where it is not this host.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.eye.via.as_deref().map(str::to_owned)
+    }
+}
+
+/// Looks once; `deep`: also at the installed source. What stands in the way of a whole host over ssh is told in what was
+/// seen; an error is one of usage.
+pub(super) async fn look(site: &Site, deep: bool) -> Result<Seen> {
+    let started = site.eye.place.now();
+    if site.plan.files {
+        let saved = saved::look(&site.eye, &site.plan.targets).await?;
+        return Ok(Seen { looked: saved.looked, notes: saved.notes, now: Some(saved.now), ..Seen::default() });
+    }
+    let sought = if site.searched() { site.eye.sought.clone() } else { Sought::default() };
+    if let Err(blind) = site.eye.place.enter(&sought).await {
+        return Ok(Seen { failed: Some(blind), ..Seen::default() });
+    }
+    let mut seen = servers(site, deep).await?;
+    let now = site.eye.place.now();
+    (seen.now, seen.took) = (Some(now), now.since(started));
+    if let Some(via) = site.name() {
+        for note in &mut seen.notes {
+            note.text = format!("{via}: {}", note.text);
+        }
+    }
+    Ok(seen)
+}
+
+/// Asks servers: those given, else those of the host.
+async fn servers(site: &Site, deep: bool) -> Result<Seen> {
+    let (eye, keys) = (&site.eye, &site.keys);
+    let explicit = keys.targets(&site.plan.targets).map_err(crate::wrong_usage)?;
+    eye.atlas.learn_ours(&eye.place).await;
+    let found = if site.searched() { discover::this_host(eye, keys).await } else { Ok(given(eye, explicit).await) };
+    let found = match found {
+        Ok(found) => found,
+        // Of another host that cannot be searched the others' answers do not depend.
+        Err(error) if eye.via.is_some() => {
+            let failed = Blind::new(model::BlindKind::Gone, format!("{error:#}"));
+            return Ok(Seen { failed: Some(failed), ..Seen::default() });
+        }
+        Err(error) => return Err(error),
+    };
+    let Found { mut candidates, mut notes, denied, elsewhere } = found;
+    candidates.iter_mut().for_each(|candidate| candidate.via.clone_from(&eye.via));
+    notes.extend(given_logs::place(eye, &site.plan.logs, &mut candidates).await?);
+    let processes = beside::prepare(eye, &mut candidates).await;
+    let (mut looked, hardware) =
+        tokio::join!(follow::everything(eye, candidates, keys), beside::hardware(eye, &processes));
+    for one in &mut looked {
+        let own = processes.iter().position(|process| Some(process.pid) == one.candidate.place.pid);
+        one.candidate.hardware = own.and_then(|at| hardware.get(at).cloned()).unwrap_or_default();
+    }
+    if deep {
+        build::read(eye, &mut looked).await;
+    }
+    Ok(Seen { looked, notes, denied, elsewhere, ..Seen::default() })
+}
+
+/// The targets that were given, each place once.
+async fn given(eye: &Eye, explicit: Vec<Target>) -> Found {
+    let notes = explicit.iter().flat_map(Target::notes).collect();
+    eye.atlas.learn_names(&eye.place, explicit.iter()).await;
+    let mut unique: Vec<Target> = Vec::new();
+    for target in explicit {
+        if !unique.iter().any(|known| eye.atlas.same(known, &target)) {
+            unique.push(target);
+        }
+    }
+    let candidates = unique.into_iter().map(Candidate::given).collect();
+    Found { candidates, notes, ..Found::default() }
+}

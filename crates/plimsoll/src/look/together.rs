@@ -1,0 +1,143 @@
+//! What was seen from several places becomes one fleet: a server that two of them see is one server, and a router on one
+//! host speaks of workers on another.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use engines::Tables;
+use model::{Gap, HostReport, Note, SelfReport, Snapshot, Time, View};
+
+use super::candidate::Looked;
+use super::site::{Seen, Site};
+use super::{follow, join};
+
+/// The gap of a host that is not reached.
+pub(crate) const UNREACHED: &str = "host-unreached";
+
+/// The snapshot with the servers' material in its order, and all remarks.
+pub(super) fn joined(
+    sites: &[Site],
+    tables: &Tables,
+    mut seen: Vec<Seen>,
+    started: Time,
+) -> (Snapshot, Vec<Looked>, Vec<Note>) {
+    let abroad = Abroad::of(sites, &seen);
+    let mut notes = Vec::new();
+    for (at, (site, own)) in sites.iter().zip(&mut seen).enumerate() {
+        own.looked.retain(|one| !abroad.has_better(at, site, one));
+        notes.append(&mut own.notes);
+    }
+    let views = views(sites, &seen, &abroad);
+    let hosts = sites.iter().zip(&seen).filter_map(|(site, own)| report(site, own)).collect::<Vec<HostReport>>();
+    let mut gaps: Vec<Gap> = hosts.iter().filter_map(unreached).collect();
+    gaps.extend(seen.iter_mut().flat_map(|own| own.elsewhere.drain(..)));
+    let now = sense::clock::now();
+    let mut own = SelfReport { took_s: now.since(started), ..SelfReport::default() };
+    for (site, seen) in sites.iter().zip(&seen) {
+        let counts = site.eye.place.counts();
+        own.requests += counts.requests;
+        own.failed += counts.failed;
+        own.bytes += counts.bytes;
+        own.denied += seen.denied;
+    }
+    let nows: Vec<Time> = seen.iter().map(|own| own.now.unwrap_or(now)).collect();
+    let live = sites.iter().any(|site| site.eye.place.is_live());
+    let newest = nows.iter().copied().fold(None, |newest: Option<Time>, time| {
+        Some(newest.filter(|newest| *newest > time).unwrap_or(time))
+    });
+    // Clocks of several live hosts differ: ours tells when they were looked at.
+    let taken_at = if live && sites.len() > 1 { now } else { newest.unwrap_or(now) };
+    let mut looked = Vec::new();
+    for (at, own) in seen.into_iter().enumerate() {
+        looked.extend(own.looked.into_iter().map(|one| Looked { site: at, ..one }));
+    }
+    let (mut snapshot, looked) = join::snapshot(tables, looked, views, &nows, taken_at, own);
+    snapshot.gaps.extend(gaps);
+    snapshot.hosts = hosts;
+    (snapshot, looked, notes)
+}
+
+/// What is told of a host that is not this one.
+fn report(site: &Site, seen: &Seen) -> Option<HostReport> {
+    Some(HostReport {
+        via: site.name()?,
+        unreachable: seen.failed.as_ref().map(|blind| blind.text.clone()),
+        clock_ahead_s: site.eye.place.clock_ahead(),
+        took_s: seen.took,
+    })
+}
+
+fn unreached(host: &HostReport) -> Option<Gap> {
+    Some(Gap {
+        id: UNREACHED.to_owned(),
+        server: None,
+        what: format!("nothing is seen of {}", host.via),
+        evidence: host.unreachable.clone()?,
+        fix: model::Fix { flag: None, place: "the way there: see the evidence".to_owned(), series: Vec::new() },
+        price: String::new(),
+        meanwhile: String::new(),
+    })
+}
+
+/// Servers of one site by the addresses that they have for the others.
+struct Abroad(BTreeMap<(IpAddr, u16), Vec<(usize, String)>>);
+
+impl Abroad {
+    fn of(sites: &[Site], seen: &[Seen]) -> Abroad {
+        let mut map: BTreeMap<(IpAddr, u16), Vec<(usize, String)>> = BTreeMap::new();
+        if sites.len() > 1 {
+            for (at, (site, own)) in sites.iter().zip(seen).enumerate() {
+                for one in own.looked.iter().filter(|one| one.candidate.process.is_some()) {
+                    for target in one.candidate.targets() {
+                        for address in site.eye.atlas.outside(target) {
+                            map.entry((address, target.base.port)).or_default().push((at, one.candidate.url()));
+                        }
+                    }
+                }
+            }
+        }
+        Abroad(map)
+    }
+
+    /// The server at an address; none where several hosts have it: networks of containers are numbered alike everywhere.
+    fn at(&self, address: (IpAddr, u16)) -> Option<&(usize, String)> {
+        match self.0.get(&address)?.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether a server that was asked from afar is one that another site sees from within.
+    fn has_better(&self, site: usize, from: &Site, one: &Looked) -> bool {
+        let spots = one.candidate.spots(&from.eye.atlas);
+        let mut homes = spots.iter().filter_map(|spot| self.at(spot.elsewhere()?));
+        one.candidate.process.is_none() && homes.any(|(home, _)| *home != site)
+    }
+}
+
+/// What the routers of all sites say about each server, site by site.
+fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, View)>> {
+    let all = seen.iter().flat_map(|own| &own.looked);
+    let urls: BTreeMap<String, usize> = all.enumerate().map(|(at, one)| (one.candidate.url(), at)).collect();
+    let mut views = vec![Vec::new(); seen.iter().map(|own| own.looked.len()).sum()];
+    let mut first = 0;
+    for (site, own) in sites.iter().zip(seen) {
+        let index = follow::index(&site.eye, &own.looked);
+        for router in &own.looked {
+            let place = |named: &super::named::Named| {
+                let here = index.of(named).map(|at| first + at);
+                let mut there = named.spots.iter().filter_map(|spot| abroad.at(spot.elsewhere()?));
+                here.or_else(|| urls.get(&there.next()?.1).copied())
+            };
+            let places: BTreeMap<&str, usize> =
+                router.named.iter().filter_map(|named| Some((named.shown.as_str(), place(named)?))).collect();
+            for view in &router.account.views {
+                if let Some(place) = places.get(view.worker.as_str()) {
+                    views[*place].push((router.candidate.url(), view.clone()));
+                }
+            }
+        }
+        first += own.looked.len();
+    }
+    views
+}

@@ -1,0 +1,197 @@
+//! A shell on the other host, and the answers that it gives: in the order of the questions, many of which may be on their
+//! way at once.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::{Blind, BlindKind};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
+use tokio::time::timeout;
+
+use super::errors;
+use super::frames::{Frame, Frames};
+
+/// What runs there.
+const FAR: &str = include_str!("far.sh");
+/// Most that is kept of what `ssh` and the shell complain of, bytes.
+const COMPLAINTS: usize = 8 << 10;
+
+/// A shell on the other host; it ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Session {
+    shared: Arc<Shared>,
+    stdin: AsyncMutex<ChildStdin>,
+    _child: Child,
+}
+
+#[derive(Debug)]
+struct Shared {
+    host: String,
+    waiting: Mutex<Waiting>,
+    complaints: Complaints,
+}
+
+/// What `ssh` and the shell complain of, the last of it.
+pub(super) type Complaints = Arc<Mutex<Vec<u8>>>;
+
+/// Who waits for answers, in the order asked; and why nobody need wait any more.
+#[derive(Debug, Default)]
+struct Waiting {
+    askers: VecDeque<oneshot::Sender<Result<Vec<Frame>, Blind>>>,
+    ended: Option<Blind>,
+}
+
+impl Session {
+    /// Starts `ssh` with these words. Nothing is known of the host yet: the first question tells.
+    pub(super) fn start(host: &str, words: &[String], boundary: &str) -> Result<Session, Blind> {
+        let mut child = Command::new("ssh")
+            .args(words)
+            .arg("exec sh")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| Blind::new(BlindKind::Gone, format!("ssh could not be started here: {error}")))?;
+        let gone = || Blind::new(BlindKind::Gone, "ssh has no input or output");
+        let stdin = child.stdin.take().ok_or_else(gone)?;
+        let (stdout, stderr) = (child.stdout.take().ok_or_else(gone)?, child.stderr.take().ok_or_else(gone)?);
+        let shared =
+            Arc::new(Shared { host: host.to_owned(), waiting: Mutex::default(), complaints: Complaints::default() });
+        tokio::spawn(listen(Arc::clone(&shared), stdout, stderr, boundary.to_owned()));
+        Ok(Session { shared, stdin: AsyncMutex::new(stdin), _child: child })
+    }
+
+    /// Tells the shell what it needs, without waiting.
+    pub(super) async fn greet(&self, boundary: &str) {
+        let mut stdin = self.stdin.lock().await;
+        // that it went away is told by its output's end
+        let _ = stdin.write_all(format!("B='{boundary}'\n{FAR}").as_bytes()).await;
+        let _ = stdin.flush().await;
+    }
+
+    /// What is complained of, now and later.
+    pub(super) fn complaints(&self) -> Complaints {
+        Arc::clone(&self.shared.complaints)
+    }
+
+    /// Why it ended.
+    pub(super) fn why(&self) -> Blind {
+        let ended = self.shared.lock().ended.clone();
+        ended.unwrap_or_else(|| errors::ended(&self.shared.host, &self.shared.said(), true))
+    }
+
+    /// Whether it still answers.
+    pub(super) fn lives(&self) -> bool {
+        self.shared.lock().ended.is_none()
+    }
+
+    /// Lets the far shell run `script`, and waits for what it tells. One that is late is not waited for again: what comes
+    /// then would be taken for other answers.
+    pub(super) async fn ask(&self, script: &str, patience: Duration) -> Result<Vec<Frame>, Blind> {
+        let (send, receive) = oneshot::channel();
+        let told = timeout(patience, async {
+            let mut stdin = self.stdin.lock().await;
+            {
+                let mut waiting = self.shared.lock();
+                if let Some(blind) = &waiting.ended {
+                    return Err(blind.clone());
+                }
+                waiting.askers.push_back(send);
+            }
+            // The shell reads a group to its end before it runs any of it, and programs in it must not read the script.
+            let whole = format!("{{\n{script}b .\n}} </dev/null\n");
+            // that it went away is told by its output's end
+            let _ = stdin.write_all(whole.as_bytes()).await;
+            let _ = stdin.flush().await;
+            drop(stdin);
+            receive.await.unwrap_or_else(|_| Err(errors::ended(&self.shared.host, &self.shared.said(), false)))
+        });
+        told.await.unwrap_or_else(|_| {
+            let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
+            let blind = Blind::new(BlindKind::Deadline, text);
+            self.shared.end(&blind);
+            Err(blind)
+        })
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn said(&self) -> String {
+        let said = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Nobody waits any more.
+    fn end(&self, why: &Blind) {
+        let mut waiting = self.lock();
+        waiting.ended.get_or_insert_with(|| why.clone());
+        for asker in waiting.askers.drain(..) {
+            // one that gave up does not care
+            let _ = asker.send(Err(why.clone()));
+        }
+    }
+}
+
+/// Hands out what the shell says until it ends.
+async fn listen(
+    shared: Arc<Shared>,
+    mut stdout: impl AsyncRead + Unpin,
+    stderr: impl AsyncRead + Unpin,
+    boundary: String,
+) {
+    let mut frames = Frames::new(&boundary);
+    let listener = Arc::clone(&shared);
+    let talk = async move {
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            match stdout.read(&mut piece).await {
+                Ok(0) | Err(_) => return (None, frames.begun()),
+                Ok(count) => {
+                    let batches = match frames.add(&piece[..count]) {
+                        Ok(batches) => batches,
+                        Err(why) => return (Some(why), true),
+                    };
+                    for batch in batches {
+                        let asker = listener.lock().askers.pop_front();
+                        if let Some(asker) = asker {
+                            let _ = asker.send(Ok(batch));
+                        }
+                    }
+                }
+            }
+        }
+    };
+    // The end of the output is the end, also where something that was started there holds the complaints open.
+    let complain = drain(&shared, stderr);
+    tokio::pin!(talk, complain);
+    let (why, begun) = tokio::select! {
+        why = &mut talk => {
+            // what was complained of last may still be on its way
+            let _ = timeout(Duration::from_millis(200), &mut complain).await;
+            why
+        }
+        () = &mut complain => talk.await,
+    };
+    let why = why.unwrap_or_else(|| errors::ended(&shared.host, &shared.said(), begun));
+    shared.end(&why);
+}
+
+async fn drain(shared: &Shared, mut stderr: impl AsyncRead + Unpin) {
+    let mut piece = vec![0; 4 << 10];
+    while let Ok(count @ 1..) = stderr.read(&mut piece).await {
+        let mut said = shared.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        // the last words tell most
+        said.extend_from_slice(&piece[..count]);
+        let more = said.len().saturating_sub(COMPLAINTS);
+        said.drain(..more);
+    }
+}
