@@ -7,6 +7,8 @@ PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin LC_ALL=C TZ=UTC
 export PATH LC_ALL TZ
 unset CDPATH GREP_OPTIONS IFS
 set +e +u
+NL='
+'
 b() { printf '\n%s %s\n' "$B" "$*"; }
 
 # why KEY PATH: that something is not there, or that we have no right to see it
@@ -40,7 +42,8 @@ r() {
   case $3 in
   /proc/* | /sys/*)
     f=$3
-    if [ ! -f "$f" ]; then why "$1" "$f"; return; fi
+    if [ ! -e "$f" ]; then why "$1" "$f"; return; fi
+    if [ ! -f "$f" ]; then b "$1 other"; return; fi
     if [ ! -r "$f" ]; then b "$1 denied"; return; fi
     ;;
   *) regular "$1" "$3" || return ;;
@@ -143,27 +146,43 @@ s() {
   if [ ! -r "$f" ] || [ ! -x "$f" ]; then b "$key denied"; return; fi
   folder=$f
   shift 6
-  for w; do set -- "$@" -e "$w"; shift; done
+  words=
+  for w; do words="$words${words:+$NL}$w"; done
   b "$key ok $(stat -L -c '%d %i' -- "$folder" 2>/dev/null)"
-  n=0 cut=0
+  # What lies there belongs to someone else: only regular files are opened, and links only where they lead inside.
+  set --
+  m=0 hits=
   for p in "$folder"/* "$folder"/.[!.]*; do
-    n=$((n + 1))
-    if [ "$n" -gt "$most" ]; then cut=1; break; fi
-    if [ -d "$p" ]; then printf 'd%s\000' "${p##*/}"; continue; fi
+    m=$((m + 1))
+    if [ "$m" -gt "$most" ]; then printf 'c\000'; break; fi
+    f=$p
+    if [ -L "$p" ]; then inside "$root" "${p#"$root"}" || f=; fi
+    if [ -d "$f" ]; then printf 'd%s\000' "${p##*/}"; continue; fi
     case $p in *"$ending") [ -n "$ending" ] || continue ;; *) continue ;; esac
-    if [ -L "$p" ]; then inside "$root" "${p#"$root"}" || f=; else f=$p; fi
     if [ ! -f "$f" ] || [ ! -r "$f" ]; then printf 'x\000'; continue; fi
     printf 'f%s\000' "${p##*/}"
+    case $p in *"$NL"*) continue ;; esac
+    if [ ! -L "$p" ]; then set -- "$@" "$p"; elif grep -aqsF -e "$words" -- "$f"; then hit "$p" "$f"; fi
   done
-  if [ "$cut" = 1 ]; then printf 'c\000'; fi
-  [ -n "$ending" ] || return
-  grep -alsF "$@" -- "$folder"/*"$ending" 2>/dev/null | while IFS= read -r p; do
-    f=$p
-    if [ -L "$p" ]; then inside "$root" "${p#"$root"}" || continue; fi
-    if [ ! -f "$f" ] || [ "$(stat -L -c %s -- "$f" 2>/dev/null || echo 0)" -gt "$longest" ]; then continue; fi
-    b "$key file ${p##*/}"
+  if [ $# -gt 0 ]; then
+    found=$(grep -alsF -e "$words" -- "$@" 2>/dev/null)
+    IFS=$NL
+    set -f
+    for p in $found; do hit "$p" "$p"; done
+    set +f
+    unset IFS
+  fi
+  printf '%s' "$hits" | while IFS='|' read -r p f; do
+    b "$key file $p"
     head -c "$longest" <"$f" 2>/dev/null
   done
+}
+
+# hit PATH FILE: a file in which a word stands, for later, unless it is too long
+hit() {
+  case $1$2 in *'|'*) return ;; esac
+  if [ "$(stat -L -c %s -- "$2" 2>/dev/null || echo 0)" -gt "$longest" ]; then return; fi
+  hits="$hits${1##*/}|$2$NL"
 }
 
 # commands KEY CAP WORD…: processes in whose command lines one of the words stands

@@ -41,6 +41,13 @@ impl Frames {
         self.begun
     }
 
+    /// What was printed before any boundary: the end of it, for people.
+    pub(super) fn noise(&self) -> String {
+        const SHOWN: usize = 200;
+        let text = if self.begun { &[][..] } else { &self.bytes };
+        String::from_utf8_lossy(&text[text.len().saturating_sub(SHOWN)..]).into_owned()
+    }
+
     /// Takes bytes, and gives every batch that they end.
     pub(super) fn add(&mut self, piece: &[u8]) -> Result<Vec<Vec<Frame>>, Blind> {
         self.bytes.extend_from_slice(piece);

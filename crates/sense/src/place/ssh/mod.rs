@@ -8,6 +8,8 @@ mod answers;
 mod control;
 mod destination;
 mod errors;
+#[cfg(test)]
+mod far_test;
 mod fetch;
 mod frames;
 #[cfg(test)]

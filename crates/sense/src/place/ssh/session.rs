@@ -154,11 +154,11 @@ async fn listen(
         let mut piece = vec![0; 64 << 10];
         loop {
             match stdout.read(&mut piece).await {
-                Ok(0) | Err(_) => return (None, frames.begun()),
+                Ok(0) | Err(_) => return (None, frames),
                 Ok(count) => {
                     let batches = match frames.add(&piece[..count]) {
                         Ok(batches) => batches,
-                        Err(why) => return (Some(why), true),
+                        Err(why) => return (Some(why), frames),
                     };
                     for batch in batches {
                         let asker = listener.lock().askers.pop_front();
@@ -173,7 +173,7 @@ async fn listen(
     // The end of the output is the end, also where something that was started there holds the complaints open.
     let complain = drain(&shared, stderr);
     tokio::pin!(talk, complain);
-    let (why, begun) = tokio::select! {
+    let (why, frames) = tokio::select! {
         why = &mut talk => {
             // what was complained of last may still be on its way
             let _ = timeout(Duration::from_millis(200), &mut complain).await;
@@ -181,7 +181,11 @@ async fn listen(
         }
         () = &mut complain => talk.await,
     };
-    let why = why.unwrap_or_else(|| errors::ended(&shared.host, &shared.said(), begun));
+    let why = why.unwrap_or_else(|| {
+        // Where no shell runs, what stands in its place says so on the output.
+        let said = if frames.begun() { shared.said() } else { format!("{}\n{}", frames.noise(), shared.said()) };
+        errors::ended(&shared.host, &said, frames.begun())
+    });
     shared.end(&why);
 }
 
