@@ -69,7 +69,8 @@ fn measure(pid: u32) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let timed = |stamps: &mut Stamps| {
         let start = Instant::now();
-        let found = runtime.block_on(installed(&place, pid, &wanted, Bounds::default(), stamps)).expect("the package");
+        let root = std::path::PathBuf::from(format!("/proc/{pid}/root"));
+        let found = runtime.block_on(installed(&place, pid, &root, &wanted, Bounds::default(), stamps)).expect("the package");
         (start.elapsed(), found)
     };
     let mut times: [Vec<Duration>; 2] = [Vec::new(), Vec::new()];

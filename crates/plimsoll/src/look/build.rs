@@ -3,7 +3,7 @@
 use engines::{Build, offered_by_source};
 use model::{BlindKind, Note};
 use sense::Stamps;
-use sense::installed::{Bounds, Installed, Wanted, installed};
+use sense::installed::{Bounds, Installed, Wanted, installed, roots_of};
 
 use super::candidate::Looked;
 use super::{Eye, kept};
@@ -14,6 +14,8 @@ pub(super) async fn read(eye: &Eye, looked: &mut [Looked]) {
     let keeps = eye.place.keeps_stamps();
     let mut stamps = if keeps { kept::read() } else { Stamps::default() };
     let before = stamps.len();
+    let pids: Vec<u32> = looked.iter().filter_map(|one| one.candidate.place.pid).collect();
+    let roots = roots_of(&eye.place, &pids).await;
     for one in looked.iter_mut() {
         let Some(pid) = one.candidate.place.pid else { continue };
         let engine = one.account.engine.as_deref().or(one.candidate.engine.as_deref());
@@ -24,7 +26,8 @@ pub(super) async fn read(eye: &Eye, looked: &mut [Looked]) {
             folders: package.folders.clone(),
             needles: package.needles.clone(),
         };
-        let found = match installed(&eye.place, pid, &wanted, Bounds::default(), &mut stamps).await {
+        let Some(root) = pids.iter().position(|known| *known == pid).and_then(|at| roots.get(at)) else { continue };
+        let found = match installed(&eye.place, pid, root, &wanted, Bounds::default(), &mut stamps).await {
             Ok(found) => found,
             Err(blind) => {
                 // No package at all is the rule for stand-ins and builds of one file; what is hidden is worth a word.

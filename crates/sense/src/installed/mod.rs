@@ -91,24 +91,45 @@ pub struct SourceFile {
     pub metrics: Vec<Metric>,
 }
 
-/// The package that the process `pid` runs. Files that `stamps` knows unchanged are not read again; what is read goes
+/// The root folders of processes, in their order: one way for all that have the same, so that what was read for one need not
+/// be read again for another.
+pub async fn roots_of(place: &Place, pids: &[u32]) -> Vec<PathBuf> {
+    let links = pids.iter().flat_map(|pid| ["ns/mnt", "root"].map(|name| PathBuf::from(format!("/proc/{pid}/{name}"))));
+    let mut links = place.link_each(links.collect()).await.into_iter();
+    let mut known: Vec<((PathBuf, PathBuf), u32)> = Vec::new();
+    let mut root = |pid: u32| {
+        // A root is called the same in every mount namespace, and is another one in each.
+        let same = match (links.next(), links.next()) {
+            (Some(Ok(space)), Some(Ok(root))) => Some((space, root)),
+            _ => None,
+        };
+        let first = same.as_ref().and_then(|same| known.iter().find(|(known, _)| known == same)).map(|(_, pid)| *pid);
+        if first.is_none() {
+            known.extend(same.map(|same| (same, pid)));
+        }
+        PathBuf::from(format!("/proc/{}/root", first.unwrap_or(pid)))
+    };
+    pids.iter().map(|pid| root(*pid)).collect()
+}
+
+/// The package that the process `pid` runs, whose root folder is `root` ([`roots_of`]). Files that `stamps` knows unchanged are not read again; what is read goes
 /// into it. Fails when the process cannot be seen into, or no such package is where its Python looks.
 pub async fn installed(
     place: &Place,
     pid: u32,
+    root: &Path,
     wanted: &Wanted,
     bounds: Bounds,
     stamps: &mut Stamps,
 ) -> Result<Installed, Blind> {
-    let root = PathBuf::from(format!("/proc/{pid}/root"));
-    let found = spots(place, pid, &root).await?;
+    let found = spots(place, pid, root).await?;
     let mut seen: Vec<PathBuf> = Vec::new();
     for spot in found {
         if seen.contains(&spot.folder) {
             continue;
         }
-        if let Some(hit) = site::find(place, &root, &spot, wanted).await {
-            return Ok(read(place, &root, hit, wanted, bounds, stamps).await);
+        if let Some(hit) = site::find(place, root, &spot, wanted).await {
+            return Ok(read(place, root, hit, wanted, bounds, stamps).await);
         }
         seen.push(spot.folder);
     }

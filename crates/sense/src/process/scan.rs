@@ -194,8 +194,8 @@ async fn tables(place: &Place, drafts: &[Process]) -> BTreeMap<(bool, u64), Vec<
 /// The listeners of the network namespace of process `pid` (or `self`), which everybody may read.
 pub(super) async fn listeners_at(place: &Place, pid: &str) -> Option<Vec<Listener>> {
     let files = ["tcp", "tcp6"].map(|name| PathBuf::from(format!("/proc/{pid}/net/{name}")));
-    // Of a table of all connections only those that listen, which is few of it, and its heading.
-    let contents = place.lines_each(files.to_vec(), &["local_address", " 0A "], TABLE).await;
+    // Of a table of all connections only those that listen, which is few of it.
+    let contents = place.lines_each(files.to_vec(), &[" 0A "], TABLE).await;
     contents.iter().any(Result::is_ok).then(|| {
         let texts = contents.into_iter().filter_map(Result::ok).map(|content| content.text());
         texts.flat_map(|text| listeners(&text)).collect()

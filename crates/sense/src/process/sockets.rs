@@ -16,9 +16,9 @@ pub struct Listener {
 /// The state LISTEN as the table spells it.
 const LISTEN: &str = "0A";
 
-/// The listeners of a table; rows that are not understood are passed over.
+/// The listeners of a table; rows that are not understood are passed over, as its heading is.
 pub fn listeners(table: &str) -> Vec<Listener> {
-    table.lines().skip(1).filter_map(listener).collect()
+    table.lines().filter_map(listener).collect()
 }
 
 fn listener(row: &str) -> Option<Listener> {

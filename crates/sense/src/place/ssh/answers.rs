@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
@@ -153,8 +154,10 @@ fn ends(group: &[(&str, &[u8])], head: usize, tail: usize) -> Result<Ends, Refus
 
 fn sifted(group: &[(&str, &[u8])]) -> Result<SiftedFolder, Refused> {
     let (told, bytes) = first(group)?;
-    let mut numbers = told.split(' ').filter_map(|word| word.parse::<u64>().ok());
-    let id = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    // What it is called with all links followed tells as well as a number whether it is the same one.
+    let mut hasher = DefaultHasher::new();
+    told.hash(&mut hasher);
+    let id = (0, hasher.finish());
     let mut out = SiftedFolder { id, folders: Vec::new(), files: Vec::new(), cut: false, passed: 0 };
     let mut hits: HashMap<&[u8], &[u8]> =
         group.iter().filter_map(|(word, bytes)| Some((word.strip_prefix("file ")?.as_bytes(), *bytes))).collect();

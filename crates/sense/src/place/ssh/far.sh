@@ -108,7 +108,6 @@ e() {
 
 # inside ROOT PATH: sets f to a path as it is from that root; links in it lead nowhere else
 inside() {
-  if [ "$(readlink -- "$1" 2>/dev/null)" = / ]; then f=/${2#/}; return; fi
   g=$2 f= n=0
   while [ -n "$g" ]; do
     case $g in */*) c=${g%%/*} g=${g#*/} ;; *) c=$g g= ;; esac
@@ -148,7 +147,7 @@ s() {
   shift 6
   words=
   for w; do words="$words${words:+$NL}$w"; done
-  b "$key ok $(stat -L -c '%d %i' -- "$folder" 2>/dev/null)"
+  b "$key ok $folder"
   # What lies there belongs to someone else: only regular files are opened, and links only where they lead inside.
   set --
   m=0 hits=
@@ -172,10 +171,14 @@ s() {
     set +f
     unset IFS
   fi
-  printf '%s' "$hits" | while IFS='|' read -r p f; do
-    b "$key file $p"
-    head -c "$longest" <"$f" 2>/dev/null
+  IFS=$NL
+  set -f
+  for p in $hits; do
+    b "$key file ${p%%|*}"
+    head -c "$longest" <"${p#*|}" 2>/dev/null
   done
+  set +f
+  unset IFS
 }
 
 # hit PATH FILE: a file in which a word stands, for later, unless it is too long
@@ -348,7 +351,7 @@ survey() {
 
 # grounds PID: the network namespace of a process
 grounds() {
-  for w in tcp tcp6; do n "lines|/proc/$1/net/$w|local_address| 0A " 1048577 "/proc/$1/net/$w" local_address ' 0A '; done
+  for w in tcp tcp6; do n "lines|/proc/$1/net/$w| 0A " 1048577 "/proc/$1/net/$w" ' 0A '; done
   if [ "$2" = mine ]; then return; fi
   for w in fib_trie if_inet6; do r "read|/proc/$1/net/$w" 4194305 "/proc/$1/net/$w"; done
   k "link|/proc/$1/ns/net" "/proc/$1/ns/net"

@@ -74,7 +74,7 @@ fn plain(told: Told) -> Told {
                 file.stamp = crate::place::Stamp { device: 0, inode: 0, size: 0, modified_ns: 0, changed_ns: 0 };
                 file
             });
-            Told::Sifted(SiftedFolder { files: files.collect(), ..folder })
+            Told::Sifted(SiftedFolder { id: (0, 0), files: files.collect(), ..folder })
         }
         other => other,
     }

@@ -144,11 +144,6 @@ impl Ssh {
     pub(super) async fn each(&self, asks: Vec<Ask>) -> Vec<Answered> {
         let mut told: Vec<Option<Answered>> = asks.iter().map(|ask| self.shelved(ask)).collect();
         let left: Vec<(usize, &Ask)> = asks.iter().enumerate().filter(|(at, _)| told[*at].is_none()).collect();
-        if std::env::var_os("PLIMSOLL_TRACE").is_some() {
-            for (_, ask) in &left {
-                eprintln!("{:.3} {:?}", crate::clock::now().0 % 100.0, ask.key().0);
-            }
-        }
         let (over, files): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, ask)| matches!(ask, Ask::Get { .. }));
         for (at, answered) in self.of_files(&files).await {
             told[at] = Some(answered);
@@ -162,12 +157,9 @@ impl Ssh {
         told.into_iter().map(|answered| answered.unwrap_or_else(unasked)).collect()
     }
 
-    /// What was told before it was asked. Ends of files grow, and pages change: those are good once.
+    /// What was told already.
     fn shelved(&self, ask: &Ask) -> Option<Answered> {
-        match ask {
-            Ask::Ends { .. } | Ask::Get { .. } | Ask::Run { .. } => self.0.shelf.take(ask),
-            _ => self.0.shelf.find(ask),
-        }
+        if is_fleeting(ask) { self.0.shelf.take(ask) } else { self.0.shelf.find(ask) }
     }
 
     async fn of_files(&self, asks: &[(usize, &Ask)]) -> Vec<(usize, Answered)> {
@@ -219,6 +211,10 @@ impl Ssh {
             let (answered, more) = answers::of(ask, own);
             for (key, answered) in more {
                 self.0.shelf.put(key, answered);
+            }
+            // Until the look ends, what does not change by itself is as it was.
+            if !is_fleeting(ask) {
+                self.0.shelf.put(ask.key(), answered.clone());
             }
             out.push((*at, answered));
         }
@@ -289,6 +285,11 @@ impl Ssh {
         session.greet(&self.0.boundary).await;
         Ok(session)
     }
+}
+
+/// Whether an answer is good once: ends of files grow, and pages change.
+fn is_fleeting(ask: &Ask) -> bool {
+    matches!(ask, Ask::Ends { .. } | Ask::Get { .. } | Ask::Run { .. })
 }
 
 /// A word that nobody there can know before: 128 bits as hex digits.
