@@ -75,7 +75,8 @@ fn source() -> Result<(), Failed> {
     let place = Place::from(Host::new(Client::new(AllowList::default(), Limits::default())));
     let mut stamps = Stamps::default();
     let root = std::path::PathBuf::from(format!("/proc/{}/root", python.pid()));
-    let look = async |stamps: &mut Stamps| installed(&place, python.pid(), &root, &wanted, Bounds::default(), stamps).await;
+    let look =
+        async |stamps: &mut Stamps| installed(&place, python.pid(), &root, &wanted, Bounds::default(), stamps).await;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (found, again) = runtime.block_on(async { (look(&mut stamps).await, look(&mut stamps).await) });
     let found = found.map_err(|blind| blind.text)?;

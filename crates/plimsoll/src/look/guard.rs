@@ -44,7 +44,6 @@ impl Guard {
     pub(super) fn begin(&self, now: Time) {
         *lock(&self.ends) = Some(now.plus(LOOK_S));
     }
-
 }
 
 impl Eye {

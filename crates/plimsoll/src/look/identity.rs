@@ -214,7 +214,8 @@ impl Atlas {
         let binds: Vec<IpAddr> = binds.collect();
         let own = grounds.addresses.iter().map(IpAddr::to_canonical);
         own.filter(|address| {
-            !is_link_local(*address) && binds.iter().any(|bind| bind.is_unspecified() || bind.to_canonical() == *address)
+            !is_link_local(*address)
+                && binds.iter().any(|bind| bind.is_unspecified() || bind.to_canonical() == *address)
         })
         .collect()
     }

@@ -91,7 +91,7 @@ impl Eye {
         words.extend(lint::monitors().words());
         let sources = tables.iter().flat_map(|table| &table.sources);
         let slabs = sources.filter(|source| source.format == Format::Slab).map(|source| source.get.clone()).collect();
-        let sought = Sought { words, slabs };
+        let sought = Sought { words, slabs, deep: false };
         let via = via.map(Arc::from);
         Eye { tables, sought, place, via, atlas: Atlas::default(), guard: Guard::default() }
     }

@@ -63,7 +63,7 @@ pub(super) async fn look(site: &Site, deep: bool) -> Result<Seen> {
         let saved = saved::look(&site.eye, &site.plan.targets).await?;
         return Ok(Seen { looked: saved.looked, notes: saved.notes, now: Some(saved.now), ..Seen::default() });
     }
-    let sought = if site.searched() { site.eye.sought.clone() } else { Sought::default() };
+    let sought = if site.searched() { Sought { deep, ..site.eye.sought.clone() } } else { Sought::default() };
     if let Err(blind) = site.eye.place.enter(&sought).await {
         return Ok(Seen { failed: Some(blind), ..Seen::default() });
     }

@@ -42,9 +42,10 @@ pub(super) fn joined(
     }
     let nows: Vec<Time> = seen.iter().map(|own| own.now.unwrap_or(now)).collect();
     let live = sites.iter().any(|site| site.eye.place.is_live());
-    let newest = nows.iter().copied().fold(None, |newest: Option<Time>, time| {
-        Some(newest.filter(|newest| *newest > time).unwrap_or(time))
-    });
+    let newest = nows
+        .iter()
+        .copied()
+        .fold(None, |newest: Option<Time>, time| Some(newest.filter(|newest| *newest > time).unwrap_or(time)));
     // Clocks of several live hosts differ: ours tells when they were looked at.
     let taken_at = if live && sites.len() > 1 { now } else { newest.unwrap_or(now) };
     let mut looked = Vec::new();

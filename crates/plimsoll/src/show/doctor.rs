@@ -32,7 +32,9 @@ pub(crate) fn doctor(report: &Report, asked: bool) -> String {
         out += "\n";
         out += &monitors(report, width);
     }
-    for gap in report.gaps.iter().filter(|gap| gap.server.is_none() && ![NOT_SCRAPED, UNREACHED].contains(&gap.id.as_str())) {
+    for gap in
+        report.gaps.iter().filter(|gap| gap.server.is_none() && ![NOT_SCRAPED, UNREACHED].contains(&gap.id.as_str()))
+    {
         out += "\n";
         out += &host_gap(gap, width);
     }

@@ -13,7 +13,12 @@ pub(crate) fn unreached(hosts: &[HostReport], width: usize) -> String {
     let line = |host: &HostReport| {
         let why = host.unreachable.as_deref()?;
         let why = why.strip_prefix(&host.via).map_or(why, |rest| rest.trim_start_matches([':', ' ']));
-        Some(hang(&paint(level(Level::Unknown), "NOT REACHED "), INDENT, &format!("{}: {why}", strong(&host.via)), width))
+        Some(hang(
+            &paint(level(Level::Unknown), "NOT REACHED "),
+            INDENT,
+            &format!("{}: {why}", strong(&host.via)),
+            width,
+        ))
     };
     hosts.iter().filter_map(line).collect()
 }

@@ -77,14 +77,15 @@ pub(super) async fn spots(place: &Place, pid: u32, root: &Path) -> Result<Vec<Sp
     later.extend(get("CONDA_PREFIX"));
     later.extend(get("PYTHONHOME"));
     later.extend(exe.as_deref().and_then(prefix));
-    for folder in packages(place, root, first).await {
+    let (first, later) = tokio::join!(packages(place, root, first), packages(place, root, later));
+    for folder in first {
         add(folder, false);
     }
     // What was loaded says for certain which folders are in use, but only of packages with native modules.
     for folder in mapped(&maps.map(|content| content.bytes).unwrap_or_default()) {
         add(folder, false);
     }
-    for folder in packages(place, root, later).await {
+    for folder in later {
         add(folder, false);
     }
     // A checkout that lies around the working folder is what is left.

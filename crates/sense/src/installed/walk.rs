@@ -68,6 +68,7 @@ pub(super) async fn sources(
         known: Arc::new(stamps.known(&wanted.needles)),
         budget: Arc::new(Budget::new(bounds.entries, bounds.bytes)),
     };
+    place.foresee_folders(root, &folders, &sieve, &SKIPPED).await;
     let mut out = Walked::default();
     let mut visited = HashSet::new();
     let mut found: Vec<(PathBuf, Stamp, Taken)> = Vec::new();

@@ -93,6 +93,8 @@ pub struct Sought {
     pub words: Vec<String>,
     /// Files of shared memory that they may hold, as patterns.
     pub slabs: Vec<String>,
+    /// What they run will be looked at as well.
+    pub deep: bool,
 }
 
 /// A page that will be asked.
@@ -117,6 +119,13 @@ impl Place {
     pub async fn foresee(&self, pages: Vec<(Target, Vec<Foreseen>)>) {
         if let Way::Ssh(ssh) = &self.way {
             ssh.foresee(pages).await;
+        }
+    }
+
+    /// Tells that these folders and all below them, but for those of the names `skipped`, will be sifted.
+    pub async fn foresee_folders(&self, root: &Path, folders: &[PathBuf], sieve: &Sieve, skipped: &[&str]) {
+        if let Way::Ssh(ssh) = &self.way {
+            ssh.foresee_folders(root, folders, sieve, skipped).await;
         }
     }
 

@@ -26,6 +26,11 @@ impl Shelf {
         answered.map(|answered| fit(ask, answered))
     }
 
+    /// Whether there is one.
+    pub(super) fn has(&self, ask: &Ask) -> bool {
+        self.lock().get(&ask.key()).is_some_and(|answers| !answers.is_empty())
+    }
+
     /// The same, once: what is taken must be asked anew the next time.
     pub(super) fn take(&self, ask: &Ask) -> Option<Answered> {
         let answered = self.lock().get_mut(&ask.key())?.pop_front();

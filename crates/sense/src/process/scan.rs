@@ -23,11 +23,7 @@ const FAMILY: usize = 1024;
 
 /// Looks at every process of `place` and tells of those whose arguments `keep` wants; it wants none whose command line
 /// holds none of `words`, if there are any. Fails only when `/proc` itself cannot be listed.
-pub async fn processes(
-    place: &Place,
-    words: &[String],
-    keep: impl Fn(&[String]) -> bool,
-) -> Result<Processes, Blind> {
+pub async fn processes(place: &Place, words: &[String], keep: impl Fn(&[String]) -> bool) -> Result<Processes, Blind> {
     let all = place.commands(words).await?;
     let mut out = Processes {
         seen: all.seen,
@@ -72,11 +68,7 @@ pub async fn processes(
 }
 
 /// The processes whose arguments `keep` wants.
-fn wanted(
-    found: Vec<CommandLine>,
-    keep: impl Fn(&[String]) -> bool,
-    out: &mut Processes,
-) -> Vec<(u32, Vec<String>)> {
+fn wanted(found: Vec<CommandLine>, keep: impl Fn(&[String]) -> bool, out: &mut Processes) -> Vec<(u32, Vec<String>)> {
     let mut wanted = Vec::new();
     for CommandLine { pid, bytes, cut } in found {
         let argv = split_argv(&bytes);

@@ -256,7 +256,9 @@ async fn stamps_save_reading() {
     assert_eq!(names(&found), ["eng:held"]);
     let mut other = kept.clone();
     let all = Wanted { needles: vec!["x = 1".into()], ..wanted() };
-    let found = installed(&place(tree.0.path()), 10, Path::new("/proc/10/root"), &all, Bounds::default(), &mut other).await.unwrap();
+    let found = installed(&place(tree.0.path()), 10, Path::new("/proc/10/root"), &all, Bounds::default(), &mut other)
+        .await
+        .unwrap();
     assert_eq!((found.files.len(), found.seen), (0, 2), "what was looked for is another thing");
     for broken in [&b""[..], b"plimsoll-stamps/0\n", &kept.serialise()[..40], &[0xFF; 99]] {
         assert!(Stamps::deserialise(broken).is_empty());
@@ -270,7 +272,15 @@ async fn what_rights_hide() {
         crate::proc_real::again_as_nobody("installed::what_rights_hide");
         return;
     }
-    let blind =
-        installed(&place(Path::new("/")), 1, Path::new("/proc/1/root"), &wanted(), Bounds::default(), &mut Stamps::default()).await.unwrap_err();
+    let blind = installed(
+        &place(Path::new("/")),
+        1,
+        Path::new("/proc/1/root"),
+        &wanted(),
+        Bounds::default(),
+        &mut Stamps::default(),
+    )
+    .await
+    .unwrap_err();
     assert_eq!(blind.kind, BlindKind::Denied, "{blind}");
 }

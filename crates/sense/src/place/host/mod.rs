@@ -49,12 +49,7 @@ impl Host {
         let of_files = asks.iter().all(|ask| {
             !matches!(
                 ask,
-                Ask::Commands { .. }
-                    | Ask::Kin
-                    | Ask::Pipes
-                    | Ask::Run { .. }
-                    | Ask::Resolve { .. }
-                    | Ask::Get { .. }
+                Ask::Commands { .. } | Ask::Kin | Ask::Pipes | Ask::Run { .. } | Ask::Resolve { .. } | Ask::Get { .. }
             )
         });
         if of_files {

@@ -167,7 +167,8 @@ fn sifted(group: &[(&str, &[u8])]) -> Result<SiftedFolder, Refused> {
             [b'f', name @ ..] => {
                 let taken = hits.remove(name).map_or(Taken::Without, |bytes| Taken::With(bytes.to_vec()));
                 // Nothing is kept of other hosts' files from one run to the next: a stamp need only differ from others.
-                let stamp = Stamp { device: id.0, inode: id.1, size: out.files.len() as u64, modified_ns: 0, changed_ns: 0 };
+                let stamp =
+                    Stamp { device: id.0, inode: id.1, size: out.files.len() as u64, modified_ns: 0, changed_ns: 0 };
                 out.files.push(SiftedFile { name: OsString::from_vec(name.to_vec()), stamp, taken });
             }
             [b'x', ..] => out.passed += 1,
@@ -178,6 +179,20 @@ fn sifted(group: &[(&str, &[u8])]) -> Result<SiftedFolder, Refused> {
     out.folders.sort();
     out.files.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(out)
+}
+
+/// What a walk told, folder by folder: the path stands between the key's own word and what came of it.
+pub(super) fn folders(frames: &[Frame]) -> Vec<(PathBuf, Group<'_>)> {
+    let mut found: Vec<(PathBuf, Group<'_>)> = Vec::new();
+    for frame in frames {
+        let Some(rest) = frame.head.strip_prefix("walk|") else { continue };
+        let Some((folder, outcome)) = rest.split_once("| ") else { continue };
+        match found.last_mut().filter(|(known, _)| known.as_os_str() == folder) {
+            Some((_, group)) => group.push((outcome, &frame.body)),
+            None => found.push((folder.into(), vec![(outcome, frame.body.as_slice())])),
+        }
+    }
+    found
 }
 
 /// `process PID` with its command line, any number of them, and how many there are in all.

@@ -97,7 +97,8 @@ impl Control {
     fn words(&self, master: &str, more: &[String]) -> Vec<String> {
         let mut words = self.common.clone();
         if let Some(path) = &self.path {
-            let options = [format!("ControlMaster={master}"), format!("ControlPath={path}"), "ControlPersist=no".to_owned()];
+            let options =
+                [format!("ControlMaster={master}"), format!("ControlPath={path}"), "ControlPersist=no".to_owned()];
             words.extend(options.into_iter().flat_map(|option| ["-o".to_owned(), option]));
         }
         words.extend_from_slice(more);
@@ -112,7 +113,8 @@ async fn shared(common: &[String], host: &[String]) -> Option<String> {
     command.arg("-G").args(common).args(host).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default();
+    let value =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default();
     let (path, shares) = (value("controlpath"), !["false", "no", ""].contains(&value("controlmaster")));
     (shares && !["", "none"].contains(&path)).then(|| path.to_owned())
 }

@@ -67,7 +67,9 @@ impl FromStr for Destination {
         match Destination::split(text) {
             Some(Ok((destination, None))) => Ok(destination),
             Some(Err(error)) => Err(error),
-            Some(Ok((_, Some(_)))) => Err(DestinationError { shown: text.to_owned(), why: "something follows the host" }),
+            Some(Ok((_, Some(_)))) => {
+                Err(DestinationError { shown: text.to_owned(), why: "something follows the host" })
+            }
             None => Err(DestinationError { shown: text.to_owned(), why: "it does not begin with ssh://" }),
         }
     }

@@ -39,7 +39,11 @@ pub(super) fn ended(host: &str, complaints: &str, begun: bool) -> Blind {
     if let Some((_, kind, meaning)) = KNOWN.iter().find(|(words, ..)| complaints.contains(words)) {
         return Blind::new(*kind, format!("{host}: {meaning}{said}"));
     }
-    if begun || complaints.contains("closed by") || complaints.contains("reset by") || complaints.contains("Broken pipe") {
+    if begun
+        || complaints.contains("closed by")
+        || complaints.contains("reset by")
+        || complaints.contains("Broken pipe")
+    {
         return Blind::new(BlindKind::Cut, format!("{host}: the connection ended in the middle{said}"));
     }
     let text = format!("{host}: it let us in and gave no shell (sh) that answers{said}");

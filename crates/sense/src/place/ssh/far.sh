@@ -150,13 +150,17 @@ s() {
   b "$key ok $folder"
   # What lies there belongs to someone else: only regular files are opened, and links only where they lead inside.
   set --
-  m=0 hits=
+  m=0 hits= folders=
   for p in "$folder"/* "$folder"/.[!.]*; do
     m=$((m + 1))
     if [ "$m" -gt "$most" ]; then printf 'c\000'; break; fi
     f=$p
     if [ -L "$p" ]; then inside "$root" "${p#"$root"}" || f=; fi
-    if [ -d "$f" ]; then printf 'd%s\000' "${p##*/}"; continue; fi
+    if [ -d "$f" ]; then
+      printf 'd%s\000' "${p##*/}"
+      case ${p##*/} in .* | *[!A-Za-z0-9_-]*) ;; *) folders="$folders ${p##*/}" ;; esac
+      continue
+    fi
     case $p in *"$ending") [ -n "$ending" ] || continue ;; *) continue ;; esac
     if [ ! -f "$f" ] || [ ! -r "$f" ]; then printf 'x\000'; continue; fi
     printf 'f%s\000' "${p##*/}"
@@ -186,6 +190,17 @@ hit() {
   case $1$2 in *'|'*) return ;; esac
   if [ "$(stat -L -c %s -- "$2" 2>/dev/null || echo 0)" -gt "$longest" ]; then return; fi
   hits="$hits${1##*/}|$2$NL"
+}
+
+# walk LEVELS MOST LONGEST ENDING ROOT FOLDER WORD…: a folder and those below it, but for skipped ones
+walk() {
+  case $6 in *'|'* | *"$NL"*) return ;; esac
+  s "walk|$6|" "$2" "$3" "$4" "$5" "$6" "$(shift 6; IFS=$NL; printf '%s' "$*")"
+  if [ "$1" -le 1 ]; then return; fi
+  for d in $folders; do
+    # What the loop needs is changed by each step down: its own words are at hand again after it.
+    if new "$skipped" "$d"; then (walk $(($1 - 1)) "$2" "$3" "$4" "$5" "$6/$d" "$words"); fi
+  done
 }
 
 # commands KEY CAP WORD…: processes in whose command lines one of the words stands
@@ -369,6 +384,10 @@ process() {
     if [ "$s" = "$L" ]; then grounds "$1" mine; else grounds "$1"; fi
   fi
   family "$1"
+  if [ "$deep" = 1 ]; then
+    n "lines|/proc/$1/maps|/site-packages/|/dist-packages/" 16777217 "/proc/$1/maps" /site-packages/ /dist-packages/
+    for w in ns/mnt root; do k "link|/proc/$1/$w" "/proc/$1/$w"; done
+  fi
   for w in 1 2; do
     e "ends|descriptor|$1|$w|0|0" 0 0 "/proc/$1/fd/$w"
     if [ -f "/proc/$1/fd/$w" ] && s=$(stat -L -c %d:%i "/proc/$1/fd/$w" 2>/dev/null) && new "$logs" "$s"; then

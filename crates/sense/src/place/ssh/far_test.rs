@@ -34,7 +34,8 @@ fn far(shell: &[&str], asks: &[Ask]) -> Option<Vec<Answered>> {
     writer.join().unwrap().unwrap();
     let frames = Frames::new("B0UND").add(&output.stdout).unwrap().pop().expect("the end of the batch");
     let groups = answers::grouped(&frames);
-    let of = |(at, ask): (usize, &Ask)| answers::of(ask, groups.get(format!("#{at}").as_str()).map_or(&[], Vec::as_slice)).0;
+    let of =
+        |(at, ask): (usize, &Ask)| answers::of(ask, groups.get(format!("#{at}").as_str()).map_or(&[], Vec::as_slice)).0;
     Some(asks.iter().enumerate().map(of).collect())
 }
 
@@ -137,8 +138,12 @@ async fn ends_are_read_alike() {
     let big: Vec<u8> = (0..100_000_u32).flat_map(|number| format!("line {number}\n").into_bytes()).collect();
     std::fs::write(dir.path().join("big"), &big).unwrap();
     let mut asks = Vec::new();
-    for name in ["plain", "empty", "binary", "big", "link", "pipe", "folder", "dangling", "to the kernel", "to a device"] {
-        for (head, tail) in [(0, 0), (100, 0), (0, 100), (4096, 4096), (5000, 3), (10, 1 << 20), (1 << 21, 10), (8192, 12_345)] {
+    for name in
+        ["plain", "empty", "binary", "big", "link", "pipe", "folder", "dangling", "to the kernel", "to a device"]
+    {
+        for (head, tail) in
+            [(0, 0), (100, 0), (0, 100), (4096, 4096), (5000, 3), (10, 1 << 20), (1 << 21, 10), (8192, 12_345)]
+        {
             asks.push(Ask::Ends { wanted: Wanted::File(dir.path().join(name)), head, tail });
         }
     }
@@ -198,7 +203,8 @@ async fn roots_are_kept_alike() {
 async fn processes_are_found_alike() {
     let mut child = Command::new("sleep").arg("600").stdout(Stdio::piped()).spawn().unwrap();
     let pid = child.id();
-    let asks = [Ask::Commands { words: vec!["sleep\x00600".replace('\0', ""), "600".to_owned()] }, Ask::Kin, Ask::Pipes];
+    let asks =
+        [Ask::Commands { words: vec!["sleep\x00600".replace('\0', ""), "600".to_owned()] }, Ask::Kin, Ask::Pipes];
     let listed = Ask::List { path: Path::new(&format!("/proc/{pid}/fd")).into(), cap: 1000 };
     for shell in SHELLS {
         let Some(told) = far(shell, &[asks.as_slice(), &[listed.clone()]].concat()) else { continue };

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex};
 use model::{Answer, Blind, BlindKind, Observation, Time};
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::questions::quoted;
 use super::session::Session;
 use super::survey::seconds;
 use super::{PAGES, Ssh, answers, lock, page};
 use crate::http::{Base, Counts, Credentials, Scheme, Target, with_query};
-use crate::place::ask::{Ask, Told};
 use crate::place::Foreseen;
-use super::questions::quoted;
+use crate::place::ask::{Ask, Told};
 
 /// Shells for targets, by namespace, host and port; and what was asked through them.
 #[derive(Debug, Default)]
@@ -121,7 +121,11 @@ pub(super) async fn foresee(ssh: &Ssh, target: &Target, pages: &[Foreseen]) {
     for (at, page) in pages.iter().enumerate() {
         let others = page.unless.iter().filter_map(|path| pages.iter().position(|other| other.path == *path));
         let free: String = others.map(|other| format!("[ \"$p{other}\" != 1 ] && ")).collect();
-        let _ = write!(script, "p{at}=0\nif {free}! hopeless; then\n{}if found; then p{at}=1; fi\nfi\n", line(target, &page.path));
+        let _ = write!(
+            script,
+            "p{at}=0\nif {free}! hopeless; then\n{}if found; then p{at}=1; fi\nfi\n",
+            line(target, &page.path)
+        );
     }
     let Ok(frames) = ask(ssh, target, &script).await else { return };
     for page in pages {
@@ -149,18 +153,24 @@ fn means(ssh: &Ssh, target: &Target) -> Result<Means, Blind> {
             (_, _, true, ..) => Ok(Means::Tool("curl")),
             (_, _, _, true, _) => Ok(Means::Tool("python3")),
             (_, _, _, _, true) => Ok(Means::Tool("wget")),
-            _ => Err(refused("it listens in another network namespace, and there is neither curl, python3 nor wget there")),
+            _ => Err(refused(
+                "it listens in another network namespace, and there is neither curl, python3 nor wget there",
+            )),
         };
     }
     if !ssh.0.tunnels.are_refused() && (target.base.scheme == Scheme::Https || !open || !tools.curl) {
         return Ok(Means::Forward);
     }
     match (target.base.scheme, tools.curl, tools.python3, tools.wget) {
-        (Scheme::Https, ..) => Err(refused("ssh may not connect from there (forwarding is refused), and HTTPS is asked in no other way")),
+        (Scheme::Https, ..) => {
+            Err(refused("ssh may not connect from there (forwarding is refused), and HTTPS is asked in no other way"))
+        }
         (_, true, ..) => Ok(Means::Tool("curl")),
         (_, _, true, _) => Ok(Means::Tool("python3")),
         (_, _, _, true) if open => Ok(Means::Tool("wget")),
-        (_, _, _, true) => Err(refused("ssh may not connect from there (forwarding is refused), and wget would show the credentials to everybody there")),
+        (_, _, _, true) => Err(refused(
+            "ssh may not connect from there (forwarding is refused), and wget would show the credentials to everybody there",
+        )),
         _ => Err(refused(
             "ssh may not connect from there (AllowTcpForwarding), and there is neither curl, python3 nor wget: allow one of them",
         )),
@@ -185,7 +195,13 @@ fn setting(tool: &str, target: &Target) -> Result<String, Blind> {
 fn line(target: &Target, path: &str) -> String {
     let Base { host, port, prefix, .. } = &target.base;
     let whole = format!("{prefix}{path}");
-    format!("g {} {} {} {port} {}\n", quoted(&key_of(path)), quoted(&target.base.url(path)), quoted(host), quoted(&whole))
+    format!(
+        "g {} {} {} {port} {}\n",
+        quoted(&key_of(path)),
+        quoted(&target.base.url(path)),
+        quoted(host),
+        quoted(&whole)
+    )
 }
 
 /// A path as a key without blanks.

@@ -82,7 +82,11 @@ impl Frames {
         self.searched = searched - taken;
         let most = if self.begun { MOST } else { MOST_NOISE };
         if self.bytes.len() + self.held > most {
-            let text = if self.begun { "it answers with more than was asked for" } else { "its login shell never stops printing" };
+            let text = if self.begun {
+                "it answers with more than was asked for"
+            } else {
+                "its login shell never stops printing"
+            };
             return Err(Blind::new(BlindKind::TooLarge, text));
         }
         Ok(batches)

@@ -20,6 +20,7 @@ mod session;
 mod survey;
 mod tunnel;
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,7 +38,7 @@ use self::session::Session;
 pub(crate) use self::tunnel::{Tunnel, Tunnels};
 use super::ask::{Answered, Ask, Key, Told};
 use super::shelf::Shelf;
-use super::{Foreseen, Sought};
+use super::{Foreseen, Sieve, Sought};
 use crate::command::{Command, Plan, Ran};
 use crate::http::{AllowList, Client, Counts, Target};
 
@@ -249,6 +250,24 @@ impl Ssh {
             tasks.spawn(async move { fetch::foresee(&ssh, &target, &pages).await });
         }
         while tasks.join_next().await.is_some() {}
+    }
+
+    /// Sifts folders and all below them in one go.
+    pub(super) async fn foresee_folders(&self, root: &Path, folders: &[PathBuf], sieve: &Sieve, skipped: &[&str]) {
+        let ask =
+            |folder: &PathBuf| Ask::Sift { root: root.to_path_buf(), folder: folder.clone(), sieve: sieve.clone() };
+        let new: Vec<PathBuf> = folders.iter().filter(|folder| !self.0.shelf.has(&ask(folder))).cloned().collect();
+        if new.is_empty() {
+            return;
+        }
+        let script = questions::folders(root, &new, sieve, skipped);
+        let Ok(session) = self.files().await else { return };
+        let Ok(frames) = session.ask(&script, PATIENCE).await else { return };
+        for (folder, group) in answers::folders(&frames) {
+            let ask = ask(&folder);
+            let (answered, _) = answers::of(&ask, &group);
+            self.0.shelf.put(ask.key(), answered);
+        }
     }
 
     async fn files(&self) -> Result<Arc<Session>, Blind> {

@@ -48,7 +48,8 @@ fn head_of(bytes: &[u8]) -> Option<usize> {
 }
 
 fn by_wget(told: &str, code: i32, body: &[u8]) -> Result<Answer, Blind> {
-    let head: String = told.lines().map(str::trim).skip_while(|line| !line.starts_with("HTTP/")).collect::<Vec<_>>().join("\n");
+    let head: String =
+        told.lines().map(str::trim).skip_while(|line| !line.starts_with("HTTP/")).collect::<Vec<_>>().join("\n");
     if status(&head).is_some() {
         return answer(&head, body.to_vec());
     }
@@ -92,7 +93,9 @@ fn failure(code: i32) -> Blind {
         28 => (BlindKind::Deadline, "given up there after 3 s".to_owned()),
         52 => (BlindKind::Cut, "the server closed the connection without an answer".to_owned()),
         18 | 55 | 56 => (BlindKind::Cut, "the connection ended in the middle".to_owned()),
-        63 => (BlindKind::TooLarge, format!("the body is larger than {}: it was not read", crate::text::size(16 << 20))),
+        63 => {
+            (BlindKind::TooLarge, format!("the body is larger than {}: it was not read", crate::text::size(16 << 20)))
+        }
         1 | 8 => (BlindKind::NotHttp, "what came back is not HTTP".to_owned()),
         127 => (BlindKind::Gone, "there is no such program there".to_owned()),
         code => (BlindKind::Cut, format!("it could not be fetched there (curl's code {code})")),

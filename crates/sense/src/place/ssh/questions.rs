@@ -1,10 +1,10 @@
 //! Questions as lines for the far shell.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::super::ask::Ask;
-use super::super::{CMDLINE, Wanted};
+use super::super::{CMDLINE, Sieve, Wanted};
 use crate::command::{Plan, STDOUT};
 
 /// Most entries of one folder that are sifted.
@@ -32,20 +32,25 @@ pub(super) fn line(at: usize, ask: &Ask) -> String {
             Wanted::Below { folder, path } => format!("v {key} {head} {tail} {} {}\n", word(folder), word(path)),
             Wanted::Inside { pid, path } => format!("v {key} {head} {tail} /proc/{pid}/root {}\n", word(path)),
         },
-        Ask::Sift { root, folder, sieve } => format!(
-            "s {key} {ENTRIES} {} {} {} {}{}\n",
-            sieve.longest,
-            quoted(&sieve.ending),
-            word(root),
-            word(folder),
-            all(&sieve.needles)
-        ),
+        Ask::Sift { root, folder, sieve } => sift("s", &key, root, folder, sieve),
         Ask::Commands { words } => format!("c {key} {}{}\n", CMDLINE + 1, all(words)),
         Ask::Kin => format!("a {key}\n"),
         Ask::Pipes => format!("i {key}\n"),
         Ask::Resolve { host } => format!("x {key} 65536 2 getent ahosts {}\n", quoted(host)),
         Ask::Run { .. } | Ask::Get { .. } => String::new(),
     }
+}
+
+/// The lines that sift folders and all below them.
+pub(super) fn folders(root: &Path, folders: &[PathBuf], sieve: &Sieve, skipped: &[&str]) -> String {
+    let skipped = skipped.join(" ");
+    let each = folders.iter().map(|folder| sift("walk", "8", root, folder, sieve));
+    format!("skipped={}\n{}", quoted(&skipped), each.collect::<String>())
+}
+
+fn sift(how: &str, key: &str, root: &Path, folder: &Path, sieve: &Sieve) -> String {
+    let (ending, words) = (quoted(&sieve.ending), all(&sieve.needles));
+    format!("{how} {key} {ENTRIES} {} {ending} {} {}{words}\n", sieve.longest, word(root), word(folder))
 }
 
 /// The lines that run a listed program.

@@ -5,8 +5,8 @@ use model::Time;
 use super::answers::{self, Group};
 use super::frames::Frame;
 use super::questions::quoted;
-use crate::place::{Sought, Wanted};
 use crate::place::ask::{Answered, Ask, Key};
+use crate::place::{Sought, Wanted};
 
 /// Programs there that fetch pages or lead into namespaces.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,10 +29,12 @@ pub(super) struct Survey {
 pub(super) fn script(sought: &Sought) -> String {
     let words: String = sought.words.iter().map(|word| format!(" {}", quoted(word))).collect();
     // Patterns of the shell, one `case` for all: their signs are to be understood, so only plain ones are told.
-    let plain = |pattern: &&String| pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-*".contains(&byte));
+    let plain =
+        |pattern: &&String| pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-*".contains(&byte));
     let slabs: Vec<&str> = sought.slabs.iter().filter(plain).map(String::as_str).collect();
     let slabs = if slabs.is_empty() { "/".to_owned() } else { slabs.join(" | ") };
-    format!("slab() {{ case $1 in {slabs}) return 0 ;; esac; return 1; }}\nsurvey{words}\n")
+    let deep = u8::from(sought.deep);
+    format!("slab() {{ case $1 in {slabs}) return 0 ;; esac; return 1; }}\ndeep={deep}\nsurvey{words}\n")
 }
 
 /// Reads what it told.

@@ -137,7 +137,10 @@ fn why(said: &str) -> Blind {
     }
     if has("forwarding request failed") {
         // A connection of the user's own that is shared tells no more.
-        return Blind::new(BlindKind::Denied, "ssh could not connect from there: forwarding is refused, or nothing listens");
+        return Blind::new(
+            BlindKind::Denied,
+            "ssh could not connect from there: forwarding is refused, or nothing listens",
+        );
     }
     Blind::new(BlindKind::Cut, format!("the server closed the connection without an answer ({last})"))
 }
