@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// For each number: which sources said what, which was taken and why
     Explain(LookArgs),
+    /// Record everything that a look asks and gets, safe to send, to run any command on later
+    Capture(CaptureArgs),
     /// A recorded deployment, served on loopback, with status and doctor run against it; needs no GPU
     Demo(DemoArgs),
     /// Print completions for a shell
@@ -62,6 +64,13 @@ pub(crate) struct LookArgs {
     /// Configuration for ssh, instead of its own (its -F)
     #[arg(long, value_name = "FILE")]
     pub(crate) ssh_config: Option<PathBuf>,
+    /// Look at what `plimsoll capture` recorded, offline, instead of at what is there now
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capture: Option<PathBuf>,
+    /// The moment of the capture: a time (2026-11-29T12:00:00Z) or seconds from its beginning (90, 90s, 2m); its end, where
+    /// none is given
+    #[arg(long, value_name = "MOMENT", requires = "capture")]
+    pub(crate) at: Option<String>,
     /// Print JSON (its schema is in the `schema` field)
     #[arg(long)]
     pub(crate) json: bool,
@@ -121,6 +130,48 @@ pub(crate) struct DoctorArgs {
     /// them, and nothing is restarted
     #[arg(long, value_name = "DIR")]
     pub(crate) write_dropin: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CaptureArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<CaptureCommand>,
+    /// The file to write (`-`: standard output); a new one, by default plimsoll-TIME.capture
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Look again and again for so long (60s, 5m, 2h); once, where this is not given
+    #[arg(long = "for", value_name = "LENGTH")]
+    pub(crate) length: Option<String>,
+    /// How often, by default every second; less often where a server would spend more than 1 % of its time on it
+    #[arg(long, value_name = "LENGTH")]
+    pub(crate) every: Option<String>,
+    /// Replace names of hosts, addresses and users, each by the same other one everywhere
+    #[arg(long)]
+    pub(crate) anonymise: bool,
+    /// A Prometheus, VictoriaMetrics or vmagent to ask as well, as doctor does; may stand several times
+    #[arg(long, value_name = "URL")]
+    pub(crate) prometheus: Vec<String>,
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CaptureCommand {
+    /// List what is inside of a capture, before it is sent
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShowArgs {
+    /// The capture
+    pub(crate) file: PathBuf,
+    /// The moment of which to list: a time, or seconds from its beginning; the first look, where none is given
+    #[arg(long, value_name = "MOMENT")]
+    pub(crate) at: Option<String>,
+    /// List everything of each kind
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod evidence;
 mod look;
 mod report;
 mod show;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
             Command::Status(args) => commands::status::run(&args).await,
             Command::Doctor(args) => commands::doctor::run(&args).await,
             Command::Explain(args) => commands::explain::run(&args).await,
+            Command::Capture(args) => commands::capture::run(&args).await,
             Command::Demo(args) => Box::pin(commands::demo::run(&args)).await,
             Command::Completions { shell } => Ok(commands::completions(shell)),
             Command::Man => commands::man(),

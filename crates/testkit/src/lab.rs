@@ -1,16 +1,16 @@
 //! The lab's deployment (lab/README.md) for tests: real servers in a network namespace, and the truth about them that
 //! does not come through plimsoll: their log lines and their KV events.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::script::Script;
+
 /// A running deployment; ended when dropped.
 pub struct Lab {
-    child: Child,
-    folder: PathBuf,
+    script: Script,
     /// What `deploy.py` says of it: pids, ports, logs.
     pub told: Value,
 }
@@ -38,20 +38,8 @@ impl Lab {
     /// # Panics
     /// When it does not come up.
     pub fn with(arguments: &[&str]) -> Lab {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab");
-        let mut child = Command::new("python3")
-            .arg(folder.join("deploy.py"))
-            .args(arguments)
-            .env("TZ", "UTC")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("its line");
-        let told =
-            serde_json::from_str(&line).unwrap_or_else(|error| panic!("the lab did not come up ({error}): {line:?}"));
-        Lab { child, folder, told }
+        let (script, told) = Script::start("deploy.py", arguments).expect("this machine can run it");
+        Lab { script, told }
     }
 
     /// A command inside the namespace.
@@ -67,7 +55,7 @@ impl Lab {
     /// When it does not start.
     pub fn load(&self, arguments: &str) -> Child {
         let mut command = self.inside("python3");
-        command.arg(self.folder.join("load.py")).args(arguments.split(' ')).stdout(Stdio::piped());
+        command.arg(self.script.folder.join("load.py")).args(arguments.split(' ')).stdout(Stdio::piped());
         command.spawn().expect("load.py starts")
     }
 
@@ -122,16 +110,8 @@ impl Lab {
     }
 }
 
-impl Drop for Lab {
-    fn drop(&mut self) {
-        // Its input closes, and it ends what it started.
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
-}
-
-/// `[2026-11-29 16:15:23.860] Decode batch, #running-req: 3, #token: 4040, …`
-fn batch(line: &str) -> Option<Batch> {
+/// What a batch line tells: `[2026-11-29 16:15:23.860] Decode batch, #running-req: 3, #token: 4040, …`
+pub fn batch(line: &str) -> Option<Batch> {
     let (stamp, rest) = line.strip_prefix('[')?.split_once(']')?;
     if !rest.contains("Decode batch") {
         return None;

@@ -1,10 +1,12 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
 pub mod canary;
+pub mod far;
 pub mod lab;
 mod program;
 pub mod real;
 mod replay;
+mod script;
 pub mod standin;
 pub mod systemd;
 

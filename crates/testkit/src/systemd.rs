@@ -3,18 +3,17 @@
 //! `journalctl` gives them.
 
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
 use crate::lab::number;
+use crate::script::Script;
 
 /// A running deployment; ended when dropped.
 pub struct Units {
-    child: Child,
-    folder: PathBuf,
+    script: Script,
     /// What `units.py` says of it: pids, ports, unit files.
     pub told: Value,
 }
@@ -55,9 +54,6 @@ pub struct Hidden {
     moved: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Exit code of `units.py` where a machine has no systemd, or no right to make namespaces.
-const CANNOT: i32 = 75;
-
 impl Units {
     /// Starts router, prefill and decode, and what these arguments of `units.py` say besides. None where this machine
     /// cannot do it; standard error has the reason.
@@ -65,24 +61,8 @@ impl Units {
     /// # Panics
     /// When they do not come up.
     pub fn start(arguments: &[&str]) -> Option<Units> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab");
-        let mut child = Command::new("python3")
-            .arg("-B")
-            .arg(folder.join("units.py"))
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("its line");
-        if line.is_empty() {
-            let status = child.wait().expect("it ends");
-            assert_eq!(status.code(), Some(CANNOT), "the units did not come up");
-            return None;
-        }
-        let told = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-        Some(Units { child, folder, told })
+        let (script, told) = Script::start("units.py", arguments)?;
+        Some(Units { script, told })
     }
 
     /// Copies a program to where it can be run inside, as anyone; its path there.
@@ -159,7 +139,7 @@ impl Units {
     pub fn load(&self, arguments: &str) -> Child {
         let mut command = Command::new("nsenter");
         command.args(["-t", &self.told["netns_pid"].to_string(), "-n", "python3", "-B"]);
-        command.arg(self.folder.join("load.py")).args(arguments.split(' ')).stdout(Stdio::piped());
+        command.arg(self.script.folder.join("load.py")).args(arguments.split(' ')).stdout(Stdio::piped());
         command.spawn().expect("load.py starts")
     }
 
@@ -220,14 +200,6 @@ impl Units {
     /// What the unit's log says of its decode batches, oldest first.
     pub fn steps(&self, unit: &str) -> Vec<Step> {
         self.log(unit).iter().filter_map(step).collect()
-    }
-}
-
-impl Drop for Units {
-    fn drop(&mut self) {
-        // Its input closes, and it ends what it started.
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
     }
 }
 

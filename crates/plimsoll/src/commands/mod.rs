@@ -1,5 +1,6 @@
 //! One file per sub-command.
 
+pub(crate) mod capture;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drop_in;

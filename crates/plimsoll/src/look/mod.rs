@@ -21,6 +21,7 @@ mod named;
 mod nodes;
 mod plan;
 pub(crate) mod progress;
+pub(crate) mod replay;
 pub(crate) mod saved;
 mod site;
 mod together;
@@ -32,7 +33,7 @@ use anyhow::Result;
 use engines::Tables;
 use engines::table::Format;
 use model::{Note, Snapshot, Time};
-use sense::place::Sought;
+use sense::place::{Recorder, Sought};
 use sense::{AllowList, Client, Host, Limits, Place, Target};
 use tokio::task::JoinSet;
 
@@ -60,6 +61,8 @@ pub(crate) struct Look {
     pub(crate) monitors: Vec<Target>,
     /// How they are asked: from here.
     pub(crate) here: Arc<Eye>,
+    /// The time as of which each site is judged, by its own clock.
+    pub(crate) nows: Vec<Time>,
 }
 
 /// What every part of a look needs.
@@ -100,6 +103,12 @@ impl Eye {
     pub(crate) fn again(&self) -> Eye {
         Eye::from(Arc::clone(&self.tables), self.place.clone(), self.via.as_deref().map(str::to_owned))
     }
+
+    /// The same place, with everything that is asked of it kept.
+    pub(crate) fn recorded(&self, recorder: Recorder) -> Eye {
+        let place = self.place.clone().recorded(recorder);
+        Eye::from(Arc::clone(&self.tables), place, self.via.as_deref().map(str::to_owned))
+    }
 }
 
 /// What may be asked over HTTP: what the tables ask, and nothing else.
@@ -126,11 +135,16 @@ pub(crate) struct Opened {
     pub(crate) sites: Vec<Site>,
     pub(crate) monitors: Vec<Target>,
     pub(crate) here: Arc<Eye>,
+    /// Remarks on what it is.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Makes out what is to be looked at from where. Errors are of usage.
 pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
     let tables = Arc::new(Tables::builtin());
+    if let Some(path) = &args.capture {
+        return replay::opened(args, monitors, path, &tables).map_err(crate::wrong_usage);
+    }
     let keys = Keys::read(&args.access, tables.allowed()).map_err(crate::wrong_usage)?;
     let plans = plan::plans(args, monitors, &keys).map_err(crate::wrong_usage)?;
     let here = Arc::new(Eye::here(Arc::clone(&tables)));
@@ -154,7 +168,7 @@ pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
         Ok(Site { eye, plan, keys })
     };
     let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
-    Ok(Opened { sites, monitors, here })
+    Ok(Opened { sites, monitors, here, notes: Vec::new() })
 }
 
 impl Look {
@@ -176,6 +190,13 @@ impl Look {
 }
 
 impl Opened {
+    /// The same, to be looked at anew.
+    pub(crate) fn again(&self) -> Opened {
+        let here = Arc::new(self.here.again());
+        let sites = self.sites.iter().map(|site| site.again(&here)).collect();
+        Opened { sites, monitors: self.monitors.clone(), here, notes: self.notes.clone() }
+    }
+
     /// How everything is looked at.
     pub(crate) fn eyes(&self) -> Vec<Arc<Eye>> {
         let sites = self.sites.iter().map(|site| Arc::clone(&site.eye));
@@ -195,10 +216,12 @@ impl Opened {
             all.push((at, seen?));
         }
         all.sort_by_key(|(at, _)| *at);
-        let seen = all.into_iter().map(|(_, seen)| seen).collect();
-        let (snapshot, looked, notes) = together::joined(&self.sites, &self.here.tables, seen, started);
+        let seen: Vec<Seen> = all.into_iter().map(|(_, seen)| seen).collect();
+        let nows = self.sites.iter().zip(&seen).map(|(site, seen)| seen.now.unwrap_or(site.eye.place.now())).collect();
+        let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
-        Ok(Look { snapshot, looked, notes, sites, monitors, here })
+        let notes = self.notes.iter().cloned().chain(more).collect();
+        Ok(Look { snapshot, looked, notes, sites, monitors, here, nows })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use model::{Blind, Gap, Note, Time};
 use sense::Target;
+use sense::capture::Site as Recorded;
 use sense::place::Sought;
 
 use super::access::Keys;
@@ -46,7 +47,25 @@ pub(crate) struct Seen {
 impl Site {
     /// Whether the host was searched, so that what is not found there is not there.
     pub(crate) fn searched(&self) -> bool {
-        self.plan.targets.is_empty()
+        self.plan.targets.is_empty() && !self.plan.files
+    }
+
+    /// The same, to be looked at anew; `here` is how this host is looked at.
+    pub(crate) fn again(&self, here: &Arc<Eye>) -> Site {
+        let eye = if self.eye.via.is_none() { Arc::clone(here) } else { Arc::new(self.eye.again()) };
+        Site { eye, plan: self.plan.clone(), keys: self.keys.clone() }
+    }
+
+    /// What a capture says of it; `monitors` are asked from it.
+    pub(crate) fn recorded(&self, monitors: &[String]) -> Recorded {
+        Recorded {
+            via: self.name(),
+            targets: self.plan.targets.iter().map(|target| shown(target)).collect(),
+            files: self.plan.files,
+            logs: self.plan.logs.clone(),
+            monitors: monitors.to_vec(),
+            listed: self.keys.addresses(),
+        }
     }
 
     /// How it is called where it is not this host.
@@ -65,7 +84,8 @@ pub(super) async fn look(site: &Site, deep: bool) -> Result<Seen> {
     }
     let sought = if site.searched() { Sought { deep, ..site.eye.sought.clone() } } else { Sought::default() };
     if let Err(blind) = site.eye.place.enter(&sought).await {
-        return Ok(Seen { failed: Some(blind), ..Seen::default() });
+        let now = site.eye.place.now();
+        return Ok(Seen { failed: Some(blind), now: Some(now), took: now.since(started), ..Seen::default() });
     }
     let mut seen = servers(site, deep).await?;
     let now = site.eye.place.now();
@@ -107,6 +127,11 @@ async fn servers(site: &Site, deep: bool) -> Result<Seen> {
         build::read(eye, &mut looked).await;
     }
     Ok(Seen { looked, notes, denied, elsewhere, ..Seen::default() })
+}
+
+/// A target without what opens it.
+fn shown(target: &str) -> String {
+    target.parse::<Target>().map_or_else(|_| target.to_owned(), |target| target.to_string())
 }
 
 /// The targets that were given, each place once.

@@ -13,3 +13,4 @@ mod wrap;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use status::status;
+pub(crate) use wrap::{columns, hang};

@@ -1,0 +1,103 @@
+//! `plimsoll capture show`: what is in a file, before it is sent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use sense::capture::{Recording, Site};
+use sense::place::{Key, Told};
+
+use super::output::size;
+use crate::cli::ShowArgs;
+use crate::look::{clock_of, replay};
+use crate::show::hang;
+use crate::{Said, wrong_usage};
+
+/// Questions of one kind that are listed by default.
+const LISTED: usize = 12;
+
+/// Lists what is inside.
+pub(super) fn run(args: &ShowArgs) -> Result<Said> {
+    let recording = replay::open(&args.file).map_err(wrong_usage)?;
+    let head = recording.head();
+    let mut out = format!("{}: a capture of version {}, by {}\n", args.file.display(), recording.version(), head.made_by);
+    let takes = recording.takes();
+    if let (Some(first), Some(last)) = (takes.first(), takes.last()) {
+        let seconds = last.to.since(first.from);
+        let _ = writeln!(out, "{} looks from {} on, {seconds:.1} s", takes.len(), clock_of(first.from));
+    }
+    out += match head.anonymised {
+        true => "names of hosts, addresses and users are replaced\n",
+        false => "names of hosts and addresses are as they were; --anonymise replaces them\n",
+    };
+    for note in recording.notes() {
+        out += &hang("note     ", 9, &note.text, crate::show::columns());
+    }
+    let take = if args.at.is_some() { replay::chosen(&recording, args.at.as_deref()).map_err(wrong_usage)? } else { 0 };
+    let _ = writeln!(out, "\nlook {} of {}:", take + 1, takes.len());
+    for (index, site) in recording.sites(take).cloned().collect::<Vec<Site>>().iter().enumerate() {
+        out += &one(&recording, take, index, site, args.all);
+    }
+    Ok(Said { text: out, code: u8::from(takes.is_empty()) })
+}
+
+fn one(recording: &Recording, take: usize, index: usize, site: &Site, all: bool) -> String {
+    let place = site.via.clone().unwrap_or_else(|| "the host that took it".to_owned());
+    let asked = if site.targets.is_empty() { "searched".to_owned() } else { site.targets.join(", ") };
+    let mut out = format!("\n{place}: {asked}\n");
+    let Some((kept, _)) = recording.kept(take, index) else { return out };
+    let mut kinds: BTreeMap<&'static str, Vec<(String, Result<usize, String>)>> = BTreeMap::new();
+    for one in &kept {
+        let outcome = match &one.answered {
+            Ok(told) => weight(told),
+            Err(blind) => Err(blind.text.clone()),
+        };
+        kinds.entry(kind(&one.key)).or_default().push((one.key.0[1..].join(" "), outcome));
+    }
+    for (kind, mut entries) in kinds {
+        let bytes: usize = entries.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()).sum();
+        let unseen = entries.iter().filter(|(_, outcome)| outcome.is_err()).count();
+        let unseen = if unseen > 0 { format!(", {unseen} could not be seen") } else { String::new() };
+        let _ = writeln!(out, "  {kind}: {} ({}{unseen})", entries.len(), size(bytes as u64));
+        entries.sort_by_key(|(_, outcome)| std::cmp::Reverse(outcome.as_ref().copied().unwrap_or(0)));
+        let shown = if all { entries.len() } else { LISTED };
+        for (name, outcome) in entries.iter().take(shown) {
+            let outcome = outcome.as_ref().map_or_else(|why| format!("not seen: {why}"), |bytes| size(*bytes as u64));
+            let _ = writeln!(out, "    {}  {outcome}", model::text::visible(name.clone()));
+        }
+        if entries.len() > shown {
+            let _ = writeln!(out, "    and {} more (--all)", entries.len() - shown);
+        }
+    }
+    out
+}
+
+/// What a question is about, for people.
+fn kind(key: &Key) -> &'static str {
+    match key.0.first().map(String::as_str).unwrap_or_default() {
+        "get" => "HTTP pages",
+        "run" => "programs' answers",
+        "ends" => "logs and shared memory",
+        "read" | "under" | "lines" => "files",
+        "sift" => "folders of installed source",
+        "commands" | "kin" | "pipes" => "processes",
+        "list" | "link" => "folders and links",
+        "resolve" => "names",
+        _ => "others",
+    }
+}
+
+/// Bytes of an answer.
+fn weight(told: &Told) -> Result<usize, String> {
+    Ok(match told {
+        Told::Content(content) => content.bytes.len(),
+        Told::Ends(ends) => ends.head.len() + ends.tail.len(),
+        Told::Ran(ran) => ran.stdout.len(),
+        Told::Seen(seen) => match &seen.outcome {
+            Ok(answer) => answer.body.len(),
+            Err(blind) => return Err(blind.text.clone()),
+        },
+        Told::Commands(commands) => commands.found.iter().map(|line| line.bytes.len()).sum(),
+        Told::Listing(_) | Told::Link(_) | Told::Sifted(_) | Told::Kin(_) | Told::Pipes(_) | Told::Addresses(_) => 0,
+    })
+}

@@ -1,0 +1,90 @@
+//! Looking at a capture: any command, offline, as of a moment of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use engines::Tables;
+use model::Time;
+use sense::capture::{Recording, Site as Recorded};
+use sense::Place;
+
+use super::access::Keys;
+use super::plan::Plan;
+use super::{Eye, Opened, Site};
+use crate::cli::LookArgs;
+use crate::commands::capture::seconds;
+
+/// Reads the file.
+pub(crate) fn open(path: &Path) -> Result<Recording> {
+    let bytes = sense::capture::file(path).map_err(|blind| anyhow!("cannot read {blind}"))?;
+    Recording::read(bytes).with_context(|| path.display().to_string())
+}
+
+/// The look at a moment: a time, or seconds from the beginning; without one the last look.
+pub(crate) fn chosen(recording: &Recording, at: Option<&str>) -> Result<usize> {
+    let takes = recording.takes();
+    let (Some(first), Some(last)) = (takes.first(), takes.len().checked_sub(1)) else {
+        bail!("there is no whole look in it");
+    };
+    let Some(at) = at else { return Ok(last) };
+    let moment = match at.parse::<jiff::Timestamp>() {
+        Ok(stamp) => Time(stamp.as_microsecond() as f64 / 1e6),
+        // A look that begins at the moment is not over then: the one that covers it is meant.
+        Err(_) => takes[0].to.plus(seconds(at.trim_start_matches('+')).with_context(|| {
+            format!("--at {at}: neither a time (2026-11-29T12:00:00Z) nor seconds from the beginning")
+        })?),
+    };
+    let _ = first;
+    Ok(recording.take_at(moment).unwrap_or(last))
+}
+
+/// What a capture holds, to be looked at.
+pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: &Arc<Tables>) -> Result<Opened> {
+    let asks = [
+        ("a target", !args.targets.is_empty()),
+        ("--log", !args.log.is_empty()),
+        ("--prometheus", !monitors.is_empty()),
+        ("--targets-file", args.access.targets_file.is_some()),
+        ("--ssh-config", args.ssh_config.is_some()),
+    ];
+    if let Some((what, _)) = asks.into_iter().find(|(_, given)| *given) {
+        bail!("{what} does not go with --capture: what was looked at stands in the file");
+    }
+    let recording = open(path)?;
+    let take = chosen(&recording, args.at.as_deref())?;
+    let pages = tables.allowed();
+    let mut sites = Vec::new();
+    let mut watched = Vec::new();
+    let mut notes = recording.notes().to_vec();
+    for index in 0..recording.sites(take).count() {
+        let Some((site, capture, unread)) = recording.site(take, index) else { continue };
+        notes.extend(unread);
+        // What is installed was read with the first look only.
+        let place = match recording.site(0, index).filter(|(first, ..)| take > 0 && *first == site) {
+            Some((_, first, _)) => Place::from(capture.before(first)),
+            None => Place::from(capture),
+        };
+        watched.extend(site.monitors.iter().filter_map(|url| url.parse().ok()));
+        let eye = Arc::new(Eye::from(Arc::clone(tables), place, site.via.clone()));
+        let keys = Keys::bare(&site.listed, pages.clone());
+        sites.push(Site { eye, plan: plan(&site), keys });
+    }
+    let here = sites.iter().find(|site| site.eye.via.is_none()).map(|site| Arc::clone(&site.eye));
+    let nowhere = || Arc::new(Eye::from(Arc::clone(tables), Place::from(sense::capture::Capture::nothing()), None));
+    let takes = recording.takes();
+    let text = format!(
+        "from the capture {}, look {} of {}, taken {}",
+        path.display(),
+        take + 1,
+        takes.len(),
+        super::clock_of(takes[take].to)
+    );
+    notes.insert(0, model::Note::new("capture", text));
+    Ok(Opened { sites, monitors: watched, here: here.unwrap_or_else(nowhere), notes })
+}
+
+fn plan(site: &Recorded) -> Plan {
+    let via = site.via.as_deref().and_then(|via| via.parse().ok());
+    Plan { via, targets: site.targets.clone(), files: site.files, logs: site.logs.clone() }
+}
