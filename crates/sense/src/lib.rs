@@ -5,6 +5,7 @@
 //! never an error that ends the look.
 
 mod aside;
+pub mod capture;
 pub mod clock;
 pub mod command;
 pub mod gpu;
@@ -20,6 +21,6 @@ pub use command::{Command, Ran};
 pub use http::{AllowList, Client, Counts, Credentials, Limits, NetNs, Target, TlsOptions};
 pub use installed::{Installed, Stamps};
 pub use own::{is_own, read_own};
-pub use place::{Content, Ends, Host, Place, Wanted};
+pub use place::{Content, Ends, Host, Kept, Place, Recorder, Wanted};
 pub use process::{Process, Processes, processes};
 pub use secret::{Secret, SecretSource};

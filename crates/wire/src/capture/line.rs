@@ -131,6 +131,6 @@ pub(super) fn head(bytes: &[u8]) -> Result<(u32, Head), Unreadable> {
         _ => return Err(Unreadable::Newer(version.plimsoll_capture)),
     };
     let raw: RawHead = serde_json::from_slice(bytes).map_err(|error| Unreadable::Head(error.to_string()))?;
-    let made_by = model::text::visible(raw.made_by.chars().take(MADE_BY).collect::<String>());
+    let made_by = model::text::visible(raw.made_by).chars().take(MADE_BY).collect();
     Ok((version, Head { made_by, started_at: raw.started_at, anonymised: raw.anonymised }))
 }
