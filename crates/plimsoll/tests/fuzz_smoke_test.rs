@@ -1,4 +1,4 @@
-//! The entries of the fuzz targets `answers`, `argv` and `saved`, on stable: the recorded answers, and some thousand spoilt pieces of
+//! The entries of the fuzz targets `answers`, `argv`, `capture` and `saved`, on stable: the recorded answers, and some thousand spoilt pieces of
 //! them, the same ones each time.
 
 use std::path::{Path, PathBuf};
@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 mod answers;
 #[path = "../../../fuzz/entries/argv.rs"]
 mod argv;
+#[path = "../../../fuzz/entries/capture.rs"]
+mod capture;
 #[path = "../../../fuzz/entries/dice.rs"]
 mod dice;
 #[path = "../../../fuzz/entries/saved.rs"]
@@ -74,6 +76,37 @@ fn command_lines_survive() {
             dice.spoil(seed)
         },
         argv::run,
+    );
+}
+
+/// Captures, plain and packed; those that are spoilt are plain, or nothing but the sum of a packed one would be tested.
+#[test]
+fn captures_survive() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/capture");
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    let seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file")).collect();
+    assert_eq!(seeds.len(), 3);
+    for seed in &seeds {
+        capture::run(seed);
+    }
+    // The first two lines stay as they are in most, or little would be read.
+    let kept = |seed: &[u8]| seed.split_inclusive(|byte| *byte == b'\n').take(2).map(<[u8]>::len).sum::<usize>();
+    dice::throw(
+        2000,
+        |dice| {
+            let seed = &seeds[dice.below(seeds.len())];
+            let (front, rest) = seed.split_at(if dice.below(8) == 0 { 0 } else { kept(seed) });
+            let mut lines: Vec<&[u8]> = rest.split_inclusive(|byte| *byte == b'\n').collect();
+            let mut spoilt = front.to_vec();
+            while !lines.is_empty() {
+                let line = lines.remove(dice.below(lines.len().min(2)));
+                if dice.below(4) == 0 { spoilt.extend(dice.spoil(line)) } else { spoilt.extend_from_slice(line) }
+            }
+            spoilt
+        },
+        capture::run,
     );
 }
 

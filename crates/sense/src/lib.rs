@@ -5,6 +5,7 @@
 //! never an error that ends the look.
 
 mod aside;
+pub mod capture;
 pub mod clock;
 pub mod command;
 pub mod gpu;

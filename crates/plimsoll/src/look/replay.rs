@@ -62,7 +62,7 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
         notes.extend(unread);
         // What is installed was read with the first look only.
         let place = match recording.site(0, index).filter(|(first, ..)| take > 0 && *first == site) {
-            Some((_, first, _)) => Place::from(capture.before(first)),
+            Some((_, first, _)) => Place::from(capture.behind(first)),
             None => Place::from(capture),
         };
         watched.extend(site.monitors.iter().filter_map(|url| url.parse().ok()));

@@ -13,8 +13,11 @@ mod unit;
 use std::time::Duration;
 
 use model::{Blind, BlindKind, Time};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use run::{Runner, STDOUT, shown};
+
+use crate::capture::form::not;
 
 /// How long a program may take by default.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -52,11 +55,13 @@ pub enum Command {
 }
 
 /// What a program printed and how it ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     /// What it printed, at most 4 MiB.
+    #[serde(with = "wire::capture::bytes")]
     pub stdout: Vec<u8>,
     /// There was more; the program was ended.
+    #[serde(default, skip_serializing_if = "not")]
     pub cut: bool,
     /// What it complained of: at most 2 KiB, safe to show.
     pub stderr: String,

@@ -1,5 +1,7 @@
 //! Credentials of a target.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hyper::header::HeaderValue;
 use model::{Blind, BlindKind, Note};
 
@@ -65,7 +67,7 @@ impl Credentials {
                 let password = password.as_ref().map(SecretSource::load).transpose()?;
                 let password = password.as_ref().map_or("", Secret::reveal);
                 let pair = format!("{}:{password}", user.reveal());
-                let encoded = base64(pair.as_bytes());
+                let encoded = STANDARD.encode(&pair);
                 (format!("Basic {encoded}"), vec![encoded, pair, password.to_string(), user.reveal().to_string()])
             }
         };
@@ -104,18 +106,4 @@ fn blot(mut text: String, secret: &str) -> String {
         text.replace_range(start..text.ceil_char_boundary(start + same), SHOWN);
         from = start + SHOWN.len();
     }
-}
-
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for group in bytes.chunks(3) {
-        let bits = (0..3).fold(0_u32, |bits, at| bits << 8 | group.get(at).copied().map_or(0, u32::from));
-        for at in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * at) & 63) as usize];
-            out.push(if at <= group.len() { char::from(letter) } else { '=' });
-        }
-    }
-    out
 }

@@ -18,6 +18,7 @@ use self::environment::spots;
 use self::site::Hit;
 pub use self::stamps::{Scanned, Stamps};
 pub use self::walk::Bounds;
+pub(crate) use self::walk::scan;
 use crate::place::Place;
 
 /// Which package is looked for, and what of it is of interest.

@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 /// Longest list that is read, bytes.
 pub(super) const LONGEST: usize = 16 << 20;
 
@@ -23,13 +26,5 @@ pub(super) fn sums(record: &[u8]) -> HashMap<&Path, &[u8]> {
 
 /// A sum as the list writes it: base64 for URLs, without padding.
 pub(super) fn shown(sum: &[u8; 32]) -> Vec<u8> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut out = Vec::with_capacity(43);
-    for chunk in sum.chunks(3) {
-        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..=chunk.len() {
-            out.push(LETTERS[(bits >> (18 - 6 * place)) as usize & 63]);
-        }
-    }
-    out
+    URL_SAFE_NO_PAD.encode(sum).into_bytes()
 }

@@ -139,6 +139,7 @@ async fn scanned(found: Vec<(PathBuf, Stamp, Taken)>, stamps: &mut Stamps) -> Ve
             Taken::Known => stamps.keep(&stamp),
             Taken::Without => stamps.learn(stamp, None),
             Taken::With(bytes) => fresh.push((stamp, bytes)),
+            Taken::Scanned(scanned) => stamps.learn(stamp, Some(scanned)),
         }
         paths.push((path, stamp));
     }
@@ -154,7 +155,8 @@ async fn scanned(found: Vec<(PathBuf, Stamp, Taken)>, stamps: &mut Stamps) -> Ve
     paths.into_iter().filter_map(defining).collect()
 }
 
-fn scan(bytes: &[u8]) -> Scanned {
+/// What the file of these bytes defines.
+pub(crate) fn scan(bytes: &[u8]) -> Scanned {
     let (metrics, notes) = wire::python::metrics(bytes);
     let remarks = notes.into_iter().map(|note| note.text).collect();
     Scanned { metrics, remarks, sha256: Sha256::digest(bytes).into() }

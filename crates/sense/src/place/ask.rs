@@ -13,6 +13,8 @@ use crate::http::Target;
 /// One question. All of them only read.
 #[derive(Debug, Clone)]
 pub enum Ask {
+    /// Whether one gets there; answered with the seconds by which the clock there is ahead, as text, or with none.
+    Enter,
     /// The first `cap` bytes of a file.
     Read {
         /// The file.
@@ -139,6 +141,7 @@ impl Ask {
     pub fn key(&self) -> Key {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let words = match self {
+            Ask::Enter => vec!["enter".to_owned()],
             Ask::Read { path, .. } => vec!["read".to_owned(), text(path)],
             Ask::Under { root, path, .. } => vec!["under".to_owned(), text(root), text(path)],
             Ask::Lines { path, words, .. } => {
@@ -192,6 +195,7 @@ impl AsRef<Path> for Ask {
             Ask::Ends { wanted, .. } => wanted.as_ref(),
             Ask::Sift { folder, .. } => folder,
             Ask::Commands { .. } | Ask::Kin | Ask::Pipes => Path::new("/proc"),
+            Ask::Enter => Path::new("the host"),
             Ask::Run { command, .. } => Path::new(command.program()),
             Ask::Resolve { host } => Path::new(host),
             Ask::Get { path, .. } => Path::new(path),

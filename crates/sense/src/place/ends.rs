@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use model::{Blind, Time};
+use serde::{Deserialize, Serialize};
 
 use super::read::{blind, checked, handle_of, handle_under, reopened};
 
@@ -38,7 +39,7 @@ pub enum Wanted {
 }
 
 /// Both ends of a file. A file that shrinks while it is read gives what is still there; what it grows by is not seen.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ends {
     /// Its size when it was looked at, in bytes.
     pub size: u64,
@@ -49,9 +50,11 @@ pub struct Ends {
     /// Device and inode: equal when two ways lead to one file.
     pub identity: (u64, u64),
     /// Its first bytes, at most as many as asked for.
+    #[serde(with = "wire::capture::bytes")]
     pub head: Vec<u8>,
     /// Its last bytes, at most as many as asked for, without those that `head` holds: the two never overlap, and a file
     /// that fits into `head` has no tail.
+    #[serde(with = "wire::capture::bytes")]
     pub tail: Vec<u8>,
     /// Where `tail` begins, in bytes; equal to the length of `head` when nothing lies between the two.
     pub tail_from: u64,

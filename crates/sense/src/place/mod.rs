@@ -5,6 +5,7 @@
 //! it is a lookup. Everything that is asked can be recorded.
 
 mod ask;
+mod capture;
 mod ends;
 mod host;
 mod read;
@@ -19,8 +20,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Blind, BlindKind, Observation, Time};
+use serde::{Deserialize, Serialize};
 
 pub use ask::{Answered, Ask, Key, Told};
+pub use capture::Capture;
 pub use ends::{Ends, Wanted};
 pub use host::Host;
 pub(crate) use host::{CMDLINE, FDS, PROCESSES};
@@ -32,6 +35,7 @@ pub use sift::{Budget, Sieve, SiftedFile, SiftedFolder, Stamp, Taken};
 pub(crate) use ssh::{Tunnel, Tunnels};
 
 use self::ssh::Ssh;
+use crate::capture::form::{names, not};
 use crate::command::{Command, Ran};
 use crate::http::{Counts, Target};
 
@@ -47,14 +51,17 @@ pub struct Place {
 enum Way {
     Host(Host),
     Ssh(Ssh),
+    Capture(Capture),
 }
 
 /// What a file held, up to a cap.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// The bytes, at most as many as the cap.
+    #[serde(with = "wire::capture::bytes")]
     pub bytes: Vec<u8>,
     /// There was more.
+    #[serde(default, skip_serializing_if = "not")]
     pub cut: bool,
 }
 
@@ -66,11 +73,13 @@ impl Content {
 }
 
 /// What a folder held, up to a cap.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// Names of its entries, unsorted.
+    #[serde(with = "names")]
     pub names: Vec<OsString>,
     /// There were more.
+    #[serde(default, skip_serializing_if = "not")]
     pub cut: bool,
 }
 
@@ -109,10 +118,17 @@ pub struct Foreseen {
 impl Place {
     /// Goes there, before a look. Fails where nobody gets there.
     pub async fn enter(&self, sought: &Sought) -> Result<(), Blind> {
-        match &self.way {
-            Way::Host(_) => Ok(()),
-            Way::Ssh(ssh) => ssh.enter(sought).await,
+        let entered = match &self.way {
+            Way::Host(_) => return Ok(()),
+            Way::Ssh(ssh) => Box::pin(ssh.enter(sought)).await,
+            Way::Capture(capture) => capture.entered(),
+        };
+        if let Some(recorder) = &self.recorder {
+            let ahead = self.clock_ahead().map(|ahead| ahead.to_string()).unwrap_or_default();
+            let told = entered.clone().map(|()| Told::Content(Content { bytes: ahead.into_bytes(), cut: false }));
+            recorder.keep(vec![Ask::Enter.key()], vec![told], self.now()).await;
         }
+        entered
     }
 
     /// Tells which pages of targets will be asked next and in which order, so that they may be had in one go.
@@ -133,6 +149,7 @@ impl Place {
     pub fn clock_ahead(&self) -> Option<f64> {
         match &self.way {
             Way::Host(_) => None,
+            Way::Capture(capture) => capture.clock_ahead(),
             Way::Ssh(ssh) => ssh.clock_ahead(),
         }
     }
@@ -141,6 +158,7 @@ impl Place {
     pub fn is_live(&self) -> bool {
         match &self.way {
             Way::Host(_) | Way::Ssh(_) => true,
+            Way::Capture(_) => false,
         }
     }
 
@@ -148,6 +166,20 @@ impl Place {
     /// all of it recorded.
     pub fn keeps_stamps(&self) -> bool {
         matches!(self.way, Way::Host(_)) && self.recorder.is_none()
+    }
+}
+
+impl From<Capture> for Place {
+    fn from(capture: Capture) -> Place {
+        Place { way: Way::Capture(capture), recorder: None }
+    }
+}
+
+impl Place {
+    /// The same place; what is asked of it from now on is kept by `recorder`.
+    #[must_use]
+    pub fn recorded(self, recorder: Recorder) -> Place {
+        Place { recorder: Some(recorder), ..self }
     }
 
     /// The first `cap` bytes of each file, in the order asked. Only regular files are opened, never pipes, sockets or
@@ -265,6 +297,7 @@ impl Place {
         match &self.way {
             Way::Host(_) => crate::clock::now(),
             Way::Ssh(ssh) => ssh.now(),
+            Way::Capture(capture) => capture.now(),
         }
     }
 
@@ -273,6 +306,7 @@ impl Place {
         match &self.way {
             Way::Host(host) => host.client().counts(),
             Way::Ssh(ssh) => ssh.counts(),
+            Way::Capture(capture) => capture.counts(),
         }
     }
 
@@ -297,16 +331,16 @@ impl Place {
     /// Asks all of these, and tells in their order.
     async fn each(&self, asks: Vec<Ask>) -> Vec<Answered> {
         let kept = self.recorder.as_ref().map(|recorder| (recorder, asks.iter().map(Ask::key).collect::<Vec<Key>>()));
+        // Boxed, as below: every look would be as large as the largest way of asking.
         let told = match &self.way {
-            Way::Host(host) => host.each(asks).await,
-            Way::Ssh(ssh) => ssh.each(asks).await,
+            Way::Host(host) => Box::pin(host.each(asks)).await,
+            Way::Ssh(ssh) => Box::pin(ssh.each(asks)).await,
+            Way::Capture(capture) => asks.iter().map(|ask| capture.answer(ask)).collect(),
         };
-        if let Some((recorder, keys)) = kept {
-            for (key, answered) in keys.into_iter().zip(&told) {
-                recorder.note(key, answered, self.now());
-            }
+        match kept {
+            Some((recorder, keys)) => Box::pin(recorder.keep(keys, told, self.now())).await,
+            None => told,
         }
-        told
     }
 }
 

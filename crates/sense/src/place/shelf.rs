@@ -20,8 +20,8 @@ impl Shelf {
 
     /// The answer to a question. Of several the oldest goes, and the last one stays.
     pub(super) fn find(&self, ask: &Ask) -> Option<Answered> {
-        let mut shelf = self.lock();
-        let answers = shelf.get_mut(&ask.key())?;
+        let mut held = self.lock();
+        let answers = held.get_mut(&ask.key())?;
         let answered = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         answered.map(|answered| fit(ask, answered))
     }

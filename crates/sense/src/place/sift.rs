@@ -20,6 +20,8 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use serde::{Deserialize, Serialize};
 
 use super::read::{READ, blind, stored};
+use crate::capture::form::{name, names, not, scanned};
+use crate::installed::Scanned;
 
 /// What tells that a file is the same and unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,24 +72,28 @@ pub struct Sieve {
 }
 
 /// What a folder held.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiftedFolder {
     /// The device and number of the folder: the same one by another way is the same.
     pub id: (u64, u64),
     /// Names of folders in it, by name; links to folders among them.
+    #[serde(with = "names")]
     pub folders: Vec<OsString>,
     /// The files with the ending, by name.
     pub files: Vec<SiftedFile>,
     /// There was more than the budget allowed.
+    #[serde(default, skip_serializing_if = "not")]
     pub cut: bool,
     /// Entries with the ending that are no stored regular files, or could not be read.
+    #[serde(default)]
     pub passed: usize,
 }
 
 /// A file with the ending.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiftedFile {
     /// Its name.
+    #[serde(with = "name")]
     pub name: OsString,
     /// Its stamp.
     pub stamp: Stamp,
@@ -96,14 +102,17 @@ pub struct SiftedFile {
 }
 
 /// What came of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Taken {
     /// Its stamp is known: it was not read.
     Known,
     /// None of the needles stands in it.
     Without,
     /// One does: the whole file.
-    With(Vec<u8>),
+    With(#[serde(with = "wire::capture::bytes")] Vec<u8>),
+    /// One does, and what a scan of it brought stands for the file: so no source of others gets into a capture.
+    Scanned(#[serde(with = "scanned")] Scanned),
 }
 
 /// Sifts one folder. Blocks.

@@ -284,3 +284,26 @@ async fn what_rights_hide() {
     .unwrap_err();
     assert_eq!(blind.kind, BlindKind::Denied, "{blind}");
 }
+
+/// A look that is recorded keeps what the scanner found, never the source; its capture gives the same package.
+#[tokio::test]
+async fn a_recorded_look_holds_no_source() {
+    let tree = Tree::released();
+    tree.file(&format!("{SITE}/more.pth"), "/srv/more # prometheus\n");
+    tree.file(&format!("{SITE}/eng/srv/odd.py"), "prometheus = Gauge(NAME)\n'''");
+    let plain = tree.look().await.unwrap();
+    let recorder = sense::Recorder::default();
+    let place = place(tree.0.path()).recorded(recorder.clone());
+    let look = async |place: &sense::Place| {
+        installed(place, 10, &wanted(), Bounds::default(), &mut Stamps::default()).await.unwrap()
+    };
+    assert_eq!(look(&place).await, plain, "recording changes nothing");
+    let kept = recorder.take();
+    let file = crate::capture::written(&kept);
+    let text = crate::capture::unpacked(&file);
+    assert!(text.contains("eng:used") && text.contains("/srv/more # prometheus"), "{text}");
+    assert!(!text.contains("prometheus_client") && !text.contains("'tokens'"), "{text}");
+    drop(tree);
+    let (_, capture, notes) = crate::capture::read(file).site(0, 0).unwrap();
+    assert_eq!((look(&sense::Place::from(capture)).await, notes), (plain, vec![]));
+}

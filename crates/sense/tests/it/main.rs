@@ -1,6 +1,7 @@
 //! Tests of `sense` against peers, files and processes that misbehave.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)] // tests: a panic is the report
 
+mod capture;
 mod commands;
 mod ends;
 mod facts;

@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// Listening ports of 127.0.0.1 with their users and inodes, as `pid` sees them.
-    fn listens(&self, pid: u32, ports: &[(u16, u32, u64)]) {
+    pub(crate) fn listens(&self, pid: u32, ports: &[(u16, u32, u64)]) {
         let row = |&(port, uid, inode): &(u16, u32, u64)| {
             format!("0: 0100007F:{port:04X} 0:0 0A 0:0 0:0 0 {uid} 0 {inode} 1\n")
         };

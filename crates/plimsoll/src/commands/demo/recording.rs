@@ -6,7 +6,7 @@ use std::io::Read as _;
 use anyhow::{Context as _, Result, anyhow};
 use model::Time;
 use serde_json::Value;
-use wire::capture::{self, Capture, Seen};
+use wire::capture::first::{self, Capture, Seen};
 
 /// What the whole recording may unpack to.
 const CAP: u64 = 64 << 20;
@@ -27,7 +27,7 @@ impl Recording {
             ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| anyhow!("the recording: {error}"))?;
         let mut text = String::new();
         unpacker.take(CAP).read_to_string(&mut text).context("the recording")?;
-        let (capture, _) = capture::read(&text).map_err(|error| anyhow!("the recording: {error}"))?;
+        let (capture, _) = first::read(&text).map_err(|error| anyhow!("the recording: {error}"))?;
         Ok(Recording::new(capture))
     }
 

@@ -37,7 +37,7 @@ pub(super) fn line(at: usize, ask: &Ask) -> String {
         Ask::Kin => format!("a {key}\n"),
         Ask::Pipes => format!("i {key}\n"),
         Ask::Resolve { host } => format!("x {key} 65536 2 getent ahosts {}\n", quoted(host)),
-        Ask::Run { .. } | Ask::Get { .. } => String::new(),
+        Ask::Enter | Ask::Run { .. } | Ask::Get { .. } => String::new(),
     }
 }
 

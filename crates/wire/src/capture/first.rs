@@ -1,4 +1,4 @@
-//! Captures: what was looked at, with times, as JSON lines. Version 1 is the form of the embedded demo.
+//! Version 1 of captures, the form of the embedded demo, as values.
 //!
 //! The first line is `{"plimsoll_capture": 1, "made_by": …, "started_at": SECONDS}`; then one line an observation:
 //! `{"at", "took_s", "target", "get", "status", "content_type", "body"}`, with `error` in place of the last three when
@@ -7,8 +7,8 @@
 use model::{Note, Time};
 use serde::Deserialize;
 
-/// The newest version that is read.
-pub const VERSION: u32 = 1;
+/// The newest version that is read here.
+const VERSION: u32 = 1;
 /// Lines beyond this are not read.
 const MOST_LINES: usize = 1_000_000;
 
