@@ -15,6 +15,9 @@ pub(crate) struct Report {
     pub(crate) schema: &'static str,
     pub(crate) made_by: &'static str,
     pub(crate) taken_at: Time,
+    /// What is said first, where it was no look at what is there now.
+    #[serde(skip)]
+    pub(crate) origin: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) hosts: Vec<HostReport>,
     pub(crate) servers: Vec<Examined>,

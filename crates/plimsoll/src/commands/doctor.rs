@@ -63,6 +63,7 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         schema: "plimsoll.doctor/1",
         made_by: crate::MADE_BY,
         taken_at: look.snapshot.taken_at,
+        origin: look.origin,
         hosts: look.snapshot.hosts,
         servers,
         monitors,

@@ -63,6 +63,8 @@ pub(crate) struct Look {
     pub(crate) here: Arc<Eye>,
     /// The time as of which each site is judged, by its own clock.
     pub(crate) nows: Vec<Time>,
+    /// What is said first, where it was no look at what is there now.
+    pub(crate) origin: Option<String>,
 }
 
 /// What every part of a look needs.
@@ -137,6 +139,8 @@ pub(crate) struct Opened {
     pub(crate) here: Arc<Eye>,
     /// Remarks on what it is.
     pub(crate) notes: Vec<Note>,
+    /// What is said first, where it is no look at what is there now.
+    pub(crate) origin: Option<String>,
 }
 
 /// Makes out what is to be looked at from where. Errors are of usage.
@@ -168,7 +172,7 @@ pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
         Ok(Site { eye, plan, keys })
     };
     let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
-    Ok(Opened { sites, monitors, here, notes: Vec::new() })
+    Ok(Opened { sites, monitors, here, notes: Vec::new(), origin: None })
 }
 
 impl Look {
@@ -194,7 +198,8 @@ impl Opened {
     pub(crate) fn again(&self) -> Opened {
         let here = Arc::new(self.here.again());
         let sites = self.sites.iter().map(|site| site.again(&here)).collect();
-        Opened { sites, monitors: self.monitors.clone(), here, notes: self.notes.clone() }
+        let (monitors, notes, origin) = (self.monitors.clone(), self.notes.clone(), self.origin.clone());
+        Opened { sites, monitors, here, notes, origin }
     }
 
     /// How everything is looked at.
@@ -221,7 +226,7 @@ impl Opened {
         let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
         let notes = self.notes.iter().cloned().chain(more).collect();
-        Ok(Look { snapshot, looked, notes, sites, monitors, here, nows })
+        Ok(Look { snapshot, looked, notes, sites, monitors, here, nows, origin: self.origin.clone() })
     }
 }
 

@@ -1,13 +1,14 @@
 //! Looking at a capture: any command, offline, as of a moment of it.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use engines::Tables;
 use model::Time;
-use sense::capture::{Recording, Site as Recorded};
 use sense::Place;
+use sense::capture::{Recording, Site as Recorded};
 
 use super::access::Keys;
 use super::plan::Plan;
@@ -18,15 +19,35 @@ use crate::commands::capture::seconds;
 /// Reads the file.
 pub(crate) fn open(path: &Path) -> Result<Recording> {
     let bytes = sense::capture::file(path).map_err(|blind| anyhow!("cannot read {blind}"))?;
-    Recording::read(bytes).with_context(|| path.display().to_string())
+    read(bytes).with_context(|| path.display().to_string())
+}
+
+/// First bytes of what zstd packed, as people pack long recordings by hand.
+const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
+/// Most that such a file may unpack to, bytes.
+const UNPACKED: u64 = 512 << 20;
+
+/// Reads a capture's bytes.
+pub(crate) fn read(bytes: Vec<u8>) -> Result<Recording> {
+    if !bytes.starts_with(ZSTD) {
+        return Ok(Recording::read(bytes)?);
+    }
+    let unpacker = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice());
+    let unpacker = unpacker.map_err(|error| anyhow!("it cannot be unpacked: {error}"))?;
+    let mut text = Vec::new();
+    // What is cut off in the middle is read as far as it goes.
+    if let Err(error) = unpacker.take(UNPACKED).read_to_end(&mut text)
+        && text.is_empty()
+    {
+        bail!("it cannot be unpacked: {error}");
+    }
+    Ok(Recording::read(text)?)
 }
 
 /// The look at a moment: a time, or seconds from the beginning; without one the last look.
 pub(crate) fn chosen(recording: &Recording, at: Option<&str>) -> Result<usize> {
     let takes = recording.takes();
-    let (Some(first), Some(last)) = (takes.first(), takes.len().checked_sub(1)) else {
-        bail!("there is no whole look in it");
-    };
+    let Some(last) = takes.len().checked_sub(1) else { bail!("there is no whole look in it") };
     let Some(at) = at else { return Ok(last) };
     let moment = match at.parse::<jiff::Timestamp>() {
         Ok(stamp) => Time(stamp.as_microsecond() as f64 / 1e6),
@@ -35,7 +56,6 @@ pub(crate) fn chosen(recording: &Recording, at: Option<&str>) -> Result<usize> {
             format!("--at {at}: neither a time (2026-11-29T12:00:00Z) nor seconds from the beginning")
         })?),
     };
-    let _ = first;
     Ok(recording.take_at(moment).unwrap_or(last))
 }
 
@@ -80,8 +100,7 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
         takes.len(),
         super::clock_of(takes[take].to)
     );
-    notes.insert(0, model::Note::new("capture", text));
-    Ok(Opened { sites, monitors: watched, here: here.unwrap_or_else(nowhere), notes })
+    Ok(Opened { sites, monitors: watched, here: here.unwrap_or_else(nowhere), notes, origin: Some(text) })
 }
 
 fn plan(site: &Recorded) -> Plan {

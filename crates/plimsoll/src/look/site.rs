@@ -114,7 +114,9 @@ async fn servers(site: &Site, deep: bool) -> Result<Seen> {
         Err(error) => return Err(error),
     };
     let Found { mut candidates, mut notes, denied, elsewhere } = found;
-    candidates.iter_mut().for_each(|candidate| candidate.via.clone_from(&eye.via));
+    for candidate in &mut candidates {
+        candidate.via.clone_from(&eye.via);
+    }
     notes.extend(given_logs::place(eye, &site.plan.logs, &mut candidates).await?);
     let processes = beside::prepare(eye, &mut candidates).await;
     let (mut looked, hardware) =

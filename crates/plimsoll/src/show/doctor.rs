@@ -2,7 +2,7 @@
 
 use model::{Finding, FindingState, Gap, Role};
 
-use super::hosts::{nothing, unreached};
+use super::hosts::{nothing, origin, unreached};
 use super::number::several;
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, hang};
@@ -21,7 +21,7 @@ const MOST_SERVERS: usize = 4;
 /// The whole report; `asked`: monitors were looked for.
 pub(crate) fn doctor(report: &Report, asked: bool) -> String {
     let width = columns();
-    let mut out = summary(report, width);
+    let mut out = origin(report.origin.as_deref(), width) + &summary(report, width);
     let mut servers: Vec<&Examined> = report.servers.iter().collect();
     servers.sort_by_key(|server| server.gaps.is_empty());
     for server in servers {

@@ -2,7 +2,7 @@
 
 use model::{Rank, Reading, Signal, State, Unit};
 
-use super::hosts::{nothing, unreached};
+use super::hosts::{nothing, origin, unreached};
 use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
@@ -12,7 +12,7 @@ use model::number::{count, percent};
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
     let width = columns();
-    let mut out = unreached(&look.snapshot.hosts, width);
+    let mut out = origin(look.origin.as_deref(), width) + &unreached(&look.snapshot.hosts, width);
     if look.snapshot.servers.is_empty() {
         return out + &nothing(&look.snapshot.hosts, "explain", width);
     }

@@ -8,6 +8,11 @@ use super::wrap::hang;
 /// Columns before a line's text.
 const INDENT: usize = 12;
 
+/// That this is no look at what is there now.
+pub(crate) fn origin(text: Option<&str>, width: usize) -> String {
+    text.map_or_else(String::new, |text| hang("", 0, text, width) + "\n")
+}
+
 /// The hosts of which nothing is seen, each with its reason.
 pub(crate) fn unreached(hosts: &[HostReport], width: usize) -> String {
     let line = |host: &HostReport| {

@@ -4,7 +4,7 @@ use model::{Level, Pool, Rank, Reading, Role, Server, Signal, State};
 
 use super::bar::{LEGEND, bar};
 use super::fleet::{address, side_by_side, workers};
-use super::hosts::{clocks, nothing, unreached};
+use super::hosts::{clocks, nothing, origin, unreached};
 use super::number::{NOTHING, precision, reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
 use super::wrap::{columns, facts, hang};
@@ -22,7 +22,8 @@ const MOST_RANKS: usize = 16;
 pub(crate) fn status(look: &Look) -> String {
     let width = columns();
     let snapshot = &look.snapshot;
-    let mut out = answer(look);
+    let mut out = origin(look.origin.as_deref(), width);
+    out += &answer(look);
     out += &unreached(&snapshot.hosts, width);
     if snapshot.servers.is_empty() {
         out += &nothing_found(look, width);

@@ -45,15 +45,12 @@ pub(super) async fn dial(
 ) -> Result<Kept, Blind> {
     // files are read first: a mistake in them is told without a packet sent
     let tls = (target.base.scheme == Scheme::Https).then(|| target.tls.config()).transpose()?;
-    let (socket, near) = match tunnels {
-        Some(tunnels) => {
-            stage.at(Step::Connect);
-            (Socket::Tunnel(Box::new(tunnels.open(&target.base.host, target.base.port).await?)), false)
-        }
-        None => {
-            let (stream, peer) = connect::connect(target, limits, stage).await?;
-            (Socket::Tcp(stream), peer.ip().is_loopback())
-        }
+    let (socket, near) = if let Some(tunnels) = tunnels {
+        stage.at(Step::Connect);
+        (Socket::Tunnel(Box::new(tunnels.open(&target.base.host, target.base.port).await?)), false)
+    } else {
+        let (stream, peer) = connect::connect(target, limits, stage).await?;
+        (Socket::Tcp(stream), peer.ip().is_loopback())
     };
     let wire = match tls {
         None => Wire::Plain(socket),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem::Finder;
-use model::{Blind, Time};
+use model::{Blind, BlindKind, Time};
 
 use super::ask::{Answered, Ask, Told};
 use super::recorder::Kept;
@@ -111,14 +111,26 @@ impl Capture {
                 Err(_) => self.own.failed.fetch_add(1, Ordering::Relaxed),
             };
         }
-        found.unwrap_or_else(|| Err(unasked(ask, "not in this capture")))
+        found.unwrap_or_else(|| {
+            let mut blind = unasked(ask, "not in this capture");
+            if matches!(ask, Ask::Get { .. }) {
+                // Of a target that was not asked this, other answers may be there.
+                blind.kind = BlindKind::Cut;
+            }
+            Err(blind)
+        })
     }
 
     /// What an earlier look was told, if it is of a kind that does not change by itself.
     fn earlier(&self, ask: &Ask) -> Option<Answered> {
         let lasts = matches!(
             ask,
-            Ask::Read { .. } | Ask::Under { .. } | Ask::Lines { .. } | Ask::List { .. } | Ask::Link { .. } | Ask::Sift { .. }
+            Ask::Read { .. }
+                | Ask::Under { .. }
+                | Ask::Lines { .. }
+                | Ask::List { .. }
+                | Ask::Link { .. }
+                | Ask::Sift { .. }
         );
         self.earlier.as_ref().filter(|_| lasts)?.own.shelf.find(ask)
     }

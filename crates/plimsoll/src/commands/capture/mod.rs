@@ -112,7 +112,11 @@ fn recorded(mut opened: Opened) -> (Opened, Vec<Kept>) {
     for site in &mut opened.sites {
         let is_here = site.eye.via.is_none();
         let recorder = if is_here { here.clone() } else { Recorder::default() };
-        site.eye = if is_here { std::sync::Arc::clone(&opened.here) } else { std::sync::Arc::new(site.eye.recorded(recorder.clone())) };
+        site.eye = if is_here {
+            std::sync::Arc::clone(&opened.here)
+        } else {
+            std::sync::Arc::new(site.eye.recorded(recorder.clone()))
+        };
         kept.push(Kept { recorder, site: site.recorded(if is_here { &monitors } else { &[] }) });
     }
     if !monitors.is_empty() && !opened.sites.iter().any(|site| site.eye.via.is_none()) {
@@ -168,7 +172,8 @@ struct Told<'a> {
 impl Told<'_> {
     fn text<W>(&self, tape: &Tape<W>) -> Result<String> {
         let looks = if self.takes == 1 { "1 look".to_owned() } else { format!("{} looks", self.takes) };
-        let mut text = format!("wrote {}: {looks}, {} answers, {}\n", self.output.name(), tape.answers, self.output.size()?);
+        let mut text =
+            format!("wrote {}: {looks}, {} answers, {}\n", self.output.name(), tape.answers, self.output.size()?);
         if let Some(pause) = self.slowed {
             text += &format!(
                 "every {pause:.1} s instead of {:.1} s: no server may spend more than 1 % of its time on this\n",

@@ -20,20 +20,23 @@ const LISTED: usize = 12;
 pub(super) fn run(args: &ShowArgs) -> Result<Said> {
     let recording = replay::open(&args.file).map_err(wrong_usage)?;
     let head = recording.head();
-    let mut out = format!("{}: a capture of version {}, by {}\n", args.file.display(), recording.version(), head.made_by);
+    let mut out =
+        format!("{}: a capture of version {}, by {}\n", args.file.display(), recording.version(), head.made_by);
     let takes = recording.takes();
     if let (Some(first), Some(last)) = (takes.first(), takes.last()) {
         let seconds = last.to.since(first.from);
         let _ = writeln!(out, "{} looks from {} on, {seconds:.1} s", takes.len(), clock_of(first.from));
     }
-    out += match head.anonymised {
-        true => "names of hosts, addresses and users are replaced\n",
-        false => "names of hosts and addresses are as they were; --anonymise replaces them\n",
+    out += if head.anonymised {
+        "names of hosts, addresses and users are replaced\n"
+    } else {
+        "names of hosts and addresses are as they were; --anonymise replaces them\n"
     };
     for note in recording.notes() {
         out += &hang("note     ", 9, &note.text, crate::show::columns());
     }
-    let take = if args.at.is_some() { replay::chosen(&recording, args.at.as_deref()).map_err(wrong_usage)? } else { 0 };
+    let take =
+        if args.at.is_some() { replay::chosen(&recording, args.at.as_deref()).map_err(wrong_usage)? } else { 0 };
     let _ = writeln!(out, "\nlook {} of {}:", take + 1, takes.len());
     for (index, site) in recording.sites(take).cloned().collect::<Vec<Site>>().iter().enumerate() {
         out += &one(&recording, take, index, site, args.all);
@@ -41,18 +44,22 @@ pub(super) fn run(args: &ShowArgs) -> Result<Said> {
     Ok(Said { text: out, code: u8::from(takes.is_empty()) })
 }
 
+/// What was asked, and the bytes of its answer or why there is none.
+type Entry = (String, Result<usize, String>);
+
 fn one(recording: &Recording, take: usize, index: usize, site: &Site, all: bool) -> String {
     let place = site.via.clone().unwrap_or_else(|| "the host that took it".to_owned());
     let asked = if site.targets.is_empty() { "searched".to_owned() } else { site.targets.join(", ") };
     let mut out = format!("\n{place}: {asked}\n");
     let Some((kept, _)) = recording.kept(take, index) else { return out };
-    let mut kinds: BTreeMap<&'static str, Vec<(String, Result<usize, String>)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<&'static str, Vec<Entry>> = BTreeMap::new();
     for one in &kept {
         let outcome = match &one.answered {
             Ok(told) => weight(told),
             Err(blind) => Err(blind.text.clone()),
         };
-        kinds.entry(kind(&one.key)).or_default().push((one.key.0[1..].join(" "), outcome));
+        let words: Vec<&str> = one.key.0.iter().skip(1).map(String::as_str).filter(|word| !word.is_empty()).collect();
+        kinds.entry(kind(&one.key)).or_default().push((words.join(" "), outcome));
     }
     for (kind, mut entries) in kinds {
         let bytes: usize = entries.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()).sum();
@@ -83,6 +90,7 @@ fn kind(key: &Key) -> &'static str {
         "commands" | "kin" | "pipes" => "processes",
         "list" | "link" => "folders and links",
         "resolve" => "names",
+        "enter" => "the way there",
         _ => "others",
     }
 }

@@ -1,15 +1,13 @@
 //! The embedded recording: what a server answered at a moment, made to look as if it were now and here.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 
-use anyhow::{Context as _, Result, anyhow};
-use model::Time;
+use anyhow::{Context as _, Result};
+use model::{Answer, Time};
+use sense::place::Told;
 use serde_json::Value;
-use wire::capture::first::{self, Capture, Seen};
 
-/// What the whole recording may unpack to.
-const CAP: u64 = 64 << 20;
+use crate::look::replay;
 
 /// The recording, by server and path.
 pub(super) struct Recording {
@@ -19,35 +17,46 @@ pub(super) struct Recording {
     seen: BTreeMap<(String, String), Vec<Seen>>,
 }
 
+/// One answer, and when it was complete.
+struct Seen {
+    at: Time,
+    answer: Answer,
+}
+
 impl Recording {
-    /// The recording that the program carries.
+    /// The capture that the program carries.
     pub(super) fn embedded() -> Result<Recording> {
         let packed: &[u8] = include_bytes!("../../../assets/demo.jsonl.zst");
-        let unpacker =
-            ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| anyhow!("the recording: {error}"))?;
-        let mut text = String::new();
-        unpacker.take(CAP).read_to_string(&mut text).context("the recording")?;
-        let (capture, _) = first::read(&text).map_err(|error| anyhow!("the recording: {error}"))?;
-        Ok(Recording::new(capture))
+        let capture = replay::read(packed.to_vec()).context("the recording")?;
+        let started_at = capture.head().started_at;
+        let (servers, seen) = (Vec::new(), BTreeMap::new());
+        let mut recording = Recording { started_at, ended_at: started_at, servers, seen };
+        for take in 0..capture.takes().len() {
+            for index in 0..capture.takes()[take].sites() {
+                for kept in capture.kept(take, index).map(|(kept, _)| kept).unwrap_or_default() {
+                    if let Ok(Told::Seen(seen)) = kept.answered
+                        && let (Some(server), Ok(answer)) = (seen.url.strip_suffix(&seen.get), seen.outcome)
+                    {
+                        recording.add(server, &seen.get, Seen { at: seen.at, answer });
+                    }
+                }
+            }
+        }
+        Ok(recording)
     }
 
-    fn new(capture: Capture) -> Recording {
-        let mut recording = Recording {
-            started_at: capture.started_at,
-            ended_at: capture.started_at,
-            servers: Vec::new(),
-            seen: BTreeMap::new(),
-        };
-        for seen in capture.seen {
-            if !recording.servers.contains(&seen.target) {
-                recording.servers.push(seen.target.clone());
-            }
-            if seen.at > recording.ended_at {
-                recording.ended_at = seen.at;
-            }
-            recording.seen.entry((seen.target.clone(), seen.get.clone())).or_default().push(seen);
+    fn add(&mut self, server: &str, get: &str, seen: Seen) {
+        if !self.servers.iter().any(|known| known == server) {
+            self.servers.push(server.to_owned());
         }
-        recording
+        if seen.at > self.ended_at {
+            self.ended_at = seen.at;
+        }
+        let list = self.seen.entry((server.to_owned(), get.to_owned())).or_default();
+        // What was not asked again stands in later takes as well.
+        if list.last().is_none_or(|last| last.at < seen.at) {
+            list.push(seen);
+        }
     }
 
     /// The recorded servers' addresses, in the order in which they were asked first.
@@ -67,14 +76,14 @@ impl Recording {
         let seen = list.iter().take_while(|seen| seen.at <= then).last().or_else(|| list.first())?;
         // The answer is as old as it was: it was complete at `seen.at`, and it is complete now.
         let shift = now.since(seen.at);
-        let body = match serde_json::from_str(&seen.body) {
+        let body = match serde_json::from_slice(&seen.answer.body) {
             Ok(mut value) => {
                 move_times(&mut value, shift);
                 value.to_string()
             }
-            Err(_) => seen.body.clone(),
+            Err(_) => String::from_utf8_lossy(&seen.answer.body).into_owned(),
         };
-        Some((seen.status?, seen.content_type.clone(), body))
+        Some((seen.answer.status, seen.answer.content_type.clone(), body))
     }
 }
 

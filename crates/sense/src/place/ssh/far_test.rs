@@ -207,7 +207,7 @@ async fn processes_are_found_alike() {
         [Ask::Commands { words: vec!["sleep\x00600".replace('\0', ""), "600".to_owned()] }, Ask::Kin, Ask::Pipes];
     let listed = Ask::List { path: Path::new(&format!("/proc/{pid}/fd")).into(), cap: 1000 };
     for shell in SHELLS {
-        let Some(told) = far(shell, &[asks.as_slice(), &[listed.clone()]].concat()) else { continue };
+        let Some(told) = far(shell, &[asks.as_slice(), std::slice::from_ref(&listed)].concat()) else { continue };
         let Ok(Told::Commands(commands)) = &told[0] else { panic!("{:?}", told[0]) };
         let own = commands.found.iter().find(|line| line.pid == pid).expect("it is found");
         assert_eq!(own.bytes, b"sleep\x00600\0");

@@ -21,7 +21,7 @@ use crate::place::ask::{Ask, Told};
 /// Shells for targets, by namespace, host and port; and what was asked through them.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    lanes: Mutex<BTreeMap<Door, Lane>>,
+    open: Mutex<BTreeMap<Door, Lane>>,
     requests: AtomicU64,
     failed: AtomicU64,
     bytes: AtomicU64,
@@ -35,7 +35,7 @@ impl Lanes {
         let Base { host, port, .. } = &target.base;
         let host = if target.base.is_loopback() { "localhost".to_owned() } else { host.clone() };
         let door = (target.namespace.map(|namespace| namespace.0), host, *port);
-        Arc::clone(lock(&self.lanes).entry(door).or_default())
+        Arc::clone(lock(&self.open).entry(door).or_default())
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -83,17 +83,17 @@ pub(super) async fn get(ssh: &Ssh, target: &Target, listed: &str, query: Option<
     };
     match means {
         Means::Tool(tool) => {
-            let told = match setting(tool, target) {
+            let answered = match setting(tool, target) {
                 Ok(setting) => ask(ssh, target, &format!("{setting}{}", line(target, &path))).await,
                 Err(blind) => Err(blind),
             };
-            let (at, took, outcome) = match told {
+            let (at, seconds, outcome) = match answered {
                 Ok(frames) => fetched(&frames, &path, tool),
                 Err(error) => (None, 0.0, Err(error)),
             };
             ssh.0.lanes.count(&outcome);
             let at = at.unwrap_or_else(|| ssh.now());
-            Observation { get: listed.to_owned(), url: url.clone(), at, took, outcome: outcome.map_err(blind) }
+            Observation { get: listed.to_owned(), url: url.clone(), at, took: seconds, outcome: outcome.map_err(blind) }
         }
         Means::Forward => {
             let seen = match query {
@@ -129,12 +129,12 @@ pub(super) async fn foresee(ssh: &Ssh, target: &Target, pages: &[Foreseen]) {
     }
     let Ok(frames) = ask(ssh, target, &script).await else { return };
     for page in pages {
-        let (at, took, outcome) = fetched(&frames, &page.path, tool);
+        let (at, seconds, outcome) = fetched(&frames, &page.path, tool);
         let Some(at) = at else { continue };
         ssh.0.lanes.count(&outcome);
         let url = target.base.url(&page.path);
         let outcome = outcome.map_err(|blind| Blind::new(blind.kind, format!("GET {url}: {}", blind.text)));
-        let seen = Observation { get: page.path.clone(), url, at, took, outcome };
+        let seen = Observation { get: page.path.clone(), url, at, took: seconds, outcome };
         let ask = Ask::Get { target: Box::new(target.clone()), path: page.path.clone(), query: None };
         ssh.0.shelf.put(ask.key(), Ok(Told::Seen(seen)));
     }
@@ -143,11 +143,12 @@ pub(super) async fn foresee(ssh: &Ssh, target: &Target, pages: &[Foreseen]) {
 /// What fetches pages of this target: whatever is allowed there. Connections are for what must not pass through a program
 /// there, a program for what needs the fewest round trips.
 fn means(ssh: &Ssh, target: &Target) -> Result<Means, Blind> {
-    let tools = *lock(&ssh.0.tools);
+    let tools = lock(&ssh.0.tools).clone();
+    let [curl, python3, wget] = ["curl", "python3", "wget"].map(|tool| tools.has(tool));
     let refused = |text: &str| Blind::new(BlindKind::Denied, text.to_owned());
     let open = target.credentials == Credentials::None;
     if target.namespace.is_some() {
-        return match (tools.nsenter, target.base.scheme, tools.curl, tools.python3, tools.wget && open) {
+        return match (tools.has("nsenter"), target.base.scheme, curl, python3, wget && open) {
             (false, ..) => Err(refused("it listens in another network namespace, and there is no nsenter there")),
             (_, Scheme::Https, ..) => Err(refused("HTTPS in another network namespace is not asked over ssh")),
             (_, _, true, ..) => Ok(Means::Tool("curl")),
@@ -158,10 +159,10 @@ fn means(ssh: &Ssh, target: &Target) -> Result<Means, Blind> {
             )),
         };
     }
-    if !ssh.0.tunnels.are_refused() && (target.base.scheme == Scheme::Https || !open || !tools.curl) {
+    if !ssh.0.tunnels.are_refused() && (target.base.scheme == Scheme::Https || !open || !curl) {
         return Ok(Means::Forward);
     }
-    match (target.base.scheme, tools.curl, tools.python3, tools.wget) {
+    match (target.base.scheme, curl, python3, wget) {
         (Scheme::Https, ..) => {
             Err(refused("ssh may not connect from there (forwarding is refused), and HTTPS is asked in no other way"))
         }
@@ -212,13 +213,12 @@ fn key_of(path: &str) -> String {
 async fn ask(ssh: &Ssh, target: &Target, script: &str) -> Result<Vec<super::frames::Frame>, Blind> {
     let lane = ssh.0.lanes.of(target);
     let mut held = lane.lock().await;
-    let session = match held.as_ref().filter(|session| session.lives()) {
-        Some(session) => Arc::clone(session),
-        None => {
-            let session = Arc::new(ssh.further().await?);
-            *held = Some(Arc::clone(&session));
-            session
-        }
+    let session = if let Some(session) = held.as_ref().filter(|session| session.lives()) {
+        Arc::clone(session)
+    } else {
+        let session = Arc::new(ssh.further().await?);
+        *held = Some(Arc::clone(&session));
+        session
     };
     session.ask(script, PAGES).await
 }
@@ -234,7 +234,6 @@ fn fetched(frames: &[super::frames::Frame], path: &str, tool: &str) -> (Option<T
         let blind = Blind::new(BlindKind::Gone, "the far shell did not fetch it");
         return (None, 0.0, Err(blind));
     };
-    let told = String::from_utf8_lossy(told);
-    let (took, outcome) = page::of(tool, &told, body);
-    (seconds(date), took, outcome)
+    let (spent, outcome) = page::of(tool, &String::from_utf8_lossy(told), body);
+    (seconds(date), spent, outcome)
 }

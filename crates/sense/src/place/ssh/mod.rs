@@ -165,8 +165,8 @@ impl Ssh {
 
     async fn of_files(&self, asks: &[(usize, &Ask)]) -> Vec<(usize, Answered)> {
         let mut answers = Vec::new();
-        let (runs, files): (Vec<(usize, &Ask)>, Vec<(usize, &Ask)>) =
-            asks.iter().copied().partition(|(_, ask)| matches!(ask, Ask::Run { .. }));
+        let files: Vec<(usize, &Ask)> =
+            asks.iter().copied().filter(|(_, ask)| !matches!(ask, Ask::Run { .. })).collect();
         if !files.is_empty() {
             let script: String = files.iter().map(|(at, ask)| questions::line(*at, ask)).collect();
             let told = match self.files().await {
@@ -175,10 +175,10 @@ impl Ssh {
             };
             answers.extend(self.sorted(&files, told));
         }
-        for (at, ask) in runs {
-            let Ask::Run { command, patience } = ask else { continue };
-            let ran = self.run(command, *patience).await;
-            answers.push((at, ran.map(Told::Ran)));
+        for (at, ask) in asks {
+            if let Ask::Run { command, patience } = ask {
+                answers.push((*at, self.run(command, *patience).await.map(Told::Ran)));
+            }
         }
         answers
     }
@@ -287,10 +287,8 @@ impl Ssh {
             Some(session) if self.0.ended.fetch_add(1, Ordering::Relaxed) >= RESTARTS => return Err(session.why()),
             _ => {}
         }
-        let session = match first {
-            true => self.start(&self.0.tunnels.control().await.first()).await?,
-            false => self.further().await?,
-        };
+        let session =
+            if first { self.start(&self.0.tunnels.control().await.first()).await? } else { self.further().await? };
         if first {
             self.0.tunnels.share(session.complaints());
         }

@@ -17,11 +17,8 @@ pub(super) fn of(tool: &str, told: &str, bytes: &[u8]) -> (f64, Result<Answer, B
     if tool == "wget" {
         return (0.0, by_wget(front, code, bytes));
     }
-    let took = front.rsplit(' ').next().and_then(|seconds| seconds.parse().ok()).unwrap_or_default();
-    if code != 0 {
-        return (took, Err(failure(code)));
-    }
-    (took, whole(bytes))
+    let seconds = front.rsplit(' ').next().and_then(|seconds| seconds.parse().ok()).unwrap_or_default();
+    (seconds, if code == 0 { whole(bytes) } else { Err(failure(code)) })
 }
 
 /// Head and body in one.
@@ -54,10 +51,9 @@ fn by_wget(told: &str, code: i32, body: &[u8]) -> Result<Answer, Blind> {
         return answer(&head, body.to_vec());
     }
     Err(match code {
-        4 if told.contains("refused") => failure(7),
-        4 if told.contains("timed out") => failure(28),
-        1 if told.contains("refused") => failure(7),
-        1 if told.contains("timed out") => failure(28),
+        // Debian's says 4, busybox's 1.
+        1 | 4 if told.contains("refused") => failure(7),
+        1 | 4 if told.contains("timed out") => failure(28),
         4 => failure(56),
         _ => Blind::new(BlindKind::NotHttp, format!("wget there ended with {code}")),
     })

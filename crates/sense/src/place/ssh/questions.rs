@@ -18,13 +18,9 @@ pub(super) fn line(at: usize, ask: &Ask) -> String {
         Ask::Under { root, path, cap } => format!("u {key} {} {} {}\n", cap + 1, word(root), word(path)),
         Ask::Lines { path, words, cap } => format!("n {key} {} {}{}\n", cap + 1, word(path), all(words)),
         // What a process has open comes with where that leads, in one go.
-        Ask::List { path, .. } => match opened_by(path) {
-            Some(pid) => format!("o {key} {pid}\n"),
-            None => {
-                let Ask::List { cap, .. } = ask else { return String::new() };
-                format!("l {key} {cap} {}\n", word(path))
-            }
-        },
+        Ask::List { path, cap } => {
+            opened_by(path).map_or_else(|| format!("l {key} {cap} {}\n", word(path)), |pid| format!("o {key} {pid}\n"))
+        }
         Ask::Link { path } => format!("k {key} {}\n", word(path)),
         Ask::Ends { wanted, head, tail } => match wanted {
             Wanted::File(path) => format!("e {key} {head} {tail} {}\n", word(path)),

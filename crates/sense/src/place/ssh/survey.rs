@@ -9,12 +9,13 @@ use crate::place::ask::{Answered, Ask, Key};
 use crate::place::{Sought, Wanted};
 
 /// Programs there that fetch pages or lead into namespaces.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tools {
-    pub(super) curl: bool,
-    pub(super) python3: bool,
-    pub(super) wget: bool,
-    pub(super) nsenter: bool,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tools(String);
+
+impl Tools {
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.0.split(' ').any(|known| known == tool)
+    }
 }
 
 /// What was told of a host.
@@ -98,9 +99,7 @@ fn asked(key: &str, words: &[String]) -> Option<Ask> {
 }
 
 fn tools(group: &[(&str, &[u8])]) -> Tools {
-    let told = group.first().map(|(word, _)| *word).unwrap_or_default();
-    let has = |tool: &str| told.split(' ').any(|word| word == tool);
-    Tools { curl: has("curl"), python3: has("python3"), wget: has("wget"), nsenter: has("nsenter") }
+    Tools(group.first().map(|(word, _)| (*word).to_owned()).unwrap_or_default())
 }
 
 /// Seconds since 1970, with as many digits as its `date` has.
