@@ -33,3 +33,9 @@ pub(super) fn shown(sum: &[u8; 32]) -> Vec<u8> {
     }
     out
 }
+
+/// The sum of a file as such a list spells it.
+pub fn sum_of(bytes: &[u8]) -> Vec<u8> {
+    use sha2::Digest as _;
+    shown(&sha2::Sha256::digest(bytes).into())
+}
