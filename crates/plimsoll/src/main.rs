@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod evidence;
 mod look;
 mod report;
 mod show;
