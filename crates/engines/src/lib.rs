@@ -13,6 +13,6 @@ pub mod table;
 
 pub use builtin::Tables;
 pub use doctor::{Whereabouts, examine, series_of, telling_series_of, unreached};
-pub use interpret::{interpret, interpret_relayed, is_being_written};
+pub use interpret::{Need, Telling, interpret, interpret_relayed, is_being_written, reads_as_json};
 pub use missing::why;
 pub use offered::{Build, Offered, OfferedSeries, Renamed, offered_by_source};

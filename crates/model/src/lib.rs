@@ -26,7 +26,7 @@ pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
 pub use reading::{Reading, State};
-pub use redact::{holds_secret, looks_secret, without_secrets};
+pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens};
 pub use server::{GpuMemory, Role, RouterView, Server};
 pub use signal::{Kind, Row, Scope, Signal, Unit};
 pub use snapshot::{Fleet, HostReport, SelfReport, Snapshot};

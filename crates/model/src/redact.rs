@@ -1,6 +1,7 @@
 //! What may be secret, in one place: the names whose values are, and taking such values, and what addresses carry, out of
 //! a text before it is kept or shown. Whatever a peer, a file or a command line says goes through here ([`crate::text`]).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Endings of the parts of a name that tell of a secret.
@@ -32,7 +33,7 @@ const SCHEMES: &[&str] = &["bearer", "basic", "digest", "negotiate"];
 /// Words that are no secret, where one could stand.
 const PLAIN: &[&str] = &["null", "none", "true", "false", "set", "on", "off", "token", "tokens", "authentication"];
 /// What stands where a secret stood.
-const BLOT: &str = "[secret]";
+pub const BLOT: &str = "[secret]";
 /// What ends an address in the middle of a text.
 const ENDS: &[char] = &[' ', '\t', '\n', '\r', '"', '\'', ',', ';', '<', '>', '{', '}', '(', ')', '\\'];
 /// What ends a value without quotes.
@@ -56,6 +57,30 @@ fn ends_with(part: &str, ending: &str) -> bool {
 /// Whether a word is a token by its own look, whatever stands before it.
 fn is_token(word: &str) -> bool {
     word.len() >= TOKEN && TOKENS.iter().any(|start| word.starts_with(start))
+}
+
+/// Whether `value` of something with this name is likely secret: not where it says nothing, as a short number does.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let most = if ends_with(name, "token") { COUNT } else { PORT };
+    looks_secret(name) && value != BLOT && !says_nothing(value, most)
+}
+
+/// `text` without tokens that are told by their own look, whatever stands before them: `sk-…`, `hf_…`.
+pub fn without_tokens(text: &str) -> Cow<'_, str> {
+    let letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let mut out = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some(start) = text.as_bytes()[at..].iter().position(letter).map(|found| at + found) {
+        let length = text.as_bytes()[start..].iter().take_while(|byte| letter(byte)).count();
+        at = start + length;
+        if is_token(&text[start..at]) {
+            out.push_str(&text[kept..start]);
+            out.push_str(BLOT);
+            kept = at;
+        }
+    }
+    if kept == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[kept..]) }
 }
 
 /// Whether words hold a value that is likely secret: behind a flag that says so, in an assignment, in an address, or in

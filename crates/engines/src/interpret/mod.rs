@@ -18,6 +18,7 @@ use crate::table::{Format, Read, Source, Table};
 
 pub(crate) use facts::dump as dumped;
 pub(crate) use json::{answered_at, parse as parse_json};
+pub use log::{Need, Telling};
 pub(crate) use path::{find as json_find, first as json_first};
 pub(crate) use prometheus::{holds_series, looks_wrong};
 pub use slab::is_being_written;
@@ -118,6 +119,11 @@ fn infer(table: &Table, account: &mut Account) {
             }
         }
     }
+}
+
+/// Whether an answer is read as JSON, also with the bare words that Python writes for numbers that are none.
+pub fn reads_as_json(body: &[u8]) -> bool {
+    parse_json(body).is_ok()
 }
 
 /// Trust of what a router passes on: below everything that the worker says itself.

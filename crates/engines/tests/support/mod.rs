@@ -7,7 +7,7 @@ pub(crate) mod around;
 use std::sync::OnceLock;
 
 use engines::table::Table;
-use engines::{Tables, interpret};
+use engines::{Tables, Telling, interpret};
 use model::{Account, Facts, Log, LogClock, Stretch, Time};
 
 /// `date -u -d '2026-11-29 16:15:23' +%s`: what the tests' lines say.
@@ -39,15 +39,46 @@ pub(crate) fn live(bytes: &[u8]) -> Log {
     Log { written: Some(AT.plus(-1.0)), ..saved(bytes) }
 }
 
-/// The one table whose logs are read.
-pub(crate) fn table() -> &'static Table {
+fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(Tables::builtin).get("sglang").expect("a table")
+    TABLES.get_or_init(Tables::builtin)
 }
 
-/// What `log` says.
+/// The one table whose logs are read.
+pub(crate) fn table() -> &'static Table {
+    tables().get("sglang").expect("a table")
+}
+
+/// What `log` says; what is left of it in a capture says the same.
 pub(crate) fn interpreted(log: Log) -> Account {
-    interpret(table(), &[], &[log], &Facts::new())
+    let lean = lean(&log);
+    let logs = [log];
+    let account = interpret(table(), &[], &logs, &Facts::new());
+    if let Some(lean) = lean {
+        let again = interpret(table(), &[], std::slice::from_ref(&lean), &Facts::new());
+        let told =
+            |log: &Log| String::from_utf8_lossy(&log.outcome.as_ref().expect("it was read")[0].bytes).into_owned();
+        assert_eq!(format!("{again:#?}"), format!("{account:#?}"), "{}\n---\n{}", told(&logs[0]), told(&lean));
+    }
+    account
+}
+
+/// Bytes up to which a log is also read as it is kept.
+const MOST_LEAN: usize = 1 << 20;
+
+/// The log as a capture keeps it; none of a long one, since this is not made for a million lines.
+fn lean(log: &Log) -> Option<Log> {
+    static TELLING: OnceLock<Telling> = OnceLock::new();
+    let all = log.outcome.as_ref().ok()?;
+    if all.iter().map(|stretch| stretch.bytes.len()).sum::<usize>() > MOST_LEAN {
+        return None;
+    }
+    let telling = TELLING.get_or_init(|| Telling::of(tables()));
+    let stretch = |stretch: &Stretch| {
+        let scrub = |text: &str, _| model::without_secrets(text);
+        Stretch { bytes: telling.keep(&stretch.bytes, stretch.from_start, &scrub).0, ..stretch.clone() }
+    };
+    Some(Log { outcome: Ok(all.iter().map(stretch).collect()), ..log.clone() })
 }
 
 /// What a saved log says.

@@ -17,7 +17,7 @@ const WORDS: usize = 2 << 20;
 const MOST: usize = 64;
 
 /// The only variables of another's environment that are kept.
-const VARIABLES: [&str; 6] = ["VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "PATH", "HOME"];
+pub const VARIABLES: [&str; 6] = ["VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "PATH", "HOME"];
 
 /// A folder in which Python may look.
 #[derive(Debug, Clone, PartialEq, Eq)]

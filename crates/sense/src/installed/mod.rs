@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use model::{Blind, BlindKind, Note};
 use wire::python::Metric;
 
+pub use self::environment::VARIABLES;
 use self::environment::spots;
+pub use self::record::sum_of;
 use self::site::Hit;
 pub use self::stamps::{Scanned, Stamps};
 pub use self::walk::Bounds;

@@ -28,3 +28,9 @@ pub(super) fn sums(record: &[u8]) -> HashMap<&Path, &[u8]> {
 pub(super) fn shown(sum: &[u8; 32]) -> Vec<u8> {
     URL_SAFE_NO_PAD.encode(sum).into_bytes()
 }
+
+/// The sum of a file as such a list spells it.
+pub fn sum_of(bytes: &[u8]) -> Vec<u8> {
+    use sha2::Digest as _;
+    shown(&sha2::Sha256::digest(bytes).into())
+}

@@ -18,7 +18,7 @@ pub use look::{Looks, looks_like};
 pub use shell::shell;
 pub use unit::{Assignments, drop_in, env_file, unit, unit_with};
 pub use word::Word;
-pub use yaml::yaml;
+pub use yaml::{Scalar, scalars, yaml};
 
 use std::fmt;
 

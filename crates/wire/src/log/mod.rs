@@ -23,6 +23,7 @@ mod number;
 mod pairs;
 mod pasted;
 mod record;
+mod rewrite;
 mod stamp;
 mod tags;
 mod words;
@@ -34,6 +35,7 @@ use std::borrow::Cow;
 pub use newest::{Anchors, MOST_LINE, Newest, Words, newest_first, number_of_line};
 pub use pairs::{Pair, pairs};
 pub use pasted::unwrap_pasted;
+pub use rewrite::rewrite;
 pub use stamp::Stamp;
 pub use writer::writer;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::stamp::{self, Stamp};
 
@@ -47,6 +48,36 @@ pub(super) fn read(text: &str) -> Option<Record> {
     }
     let fields: Fields = serde_json::from_str(text).ok()?;
     fields.record(0)
+}
+
+/// Strips `value`, a record that [`read`] reads, of all but its message, its time and its flags, and gives it another
+/// message; `cut` says that the message is a part of a line.
+pub(super) fn keep(value: &mut Value, message: &str, cut: bool) {
+    let Value::Object(fields) = value else { return };
+    let byte = |value: &Value| value.as_u64().is_some_and(|number| number < 256);
+    let said = |name: &&str| match fields.get(*name) {
+        Some(Value::String(_)) => true,
+        Some(Value::Array(bytes)) => !bytes.is_empty() && bytes.iter().all(byte),
+        _ => false,
+    };
+    let own = MESSAGE.into_iter().find(said);
+    let inner = fields.keys().position(|key| INNER.contains(&key.as_str())).filter(|_| own.is_none());
+    let inner = inner.and_then(|at| fields.keys().nth(at)).cloned();
+    let flags = |key: &str| TIME.contains(&key) || PART.contains(&key) || ["logtag", "_PID"].contains(&key);
+    fields.retain(|key, value| {
+        Some(key.as_str()) == own
+            || Some(key) == inner.as_ref()
+            || flags(key) && !value.is_object() && !value.is_array()
+    });
+    if let Some(name) = own {
+        fields.insert(name.to_owned(), message.into());
+        // Whether docker cut a line is told by its length, which the message no longer has.
+        if cut {
+            fields.insert(PART[0].to_owned(), true.into());
+        }
+    } else if let Some(value) = inner.and_then(|name| fields.get_mut(&name)) {
+        keep(value, message, cut);
+    }
 }
 
 /// The fields of an object that can matter, in its order.

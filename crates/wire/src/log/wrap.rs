@@ -135,7 +135,7 @@ pub(super) fn shows(text: &str, tags: &[(&str, &str)]) -> bool {
 }
 
 /// Whether `text` begins with a date in brackets.
-fn dated(text: &str) -> bool {
+pub(super) fn dated(text: &str) -> bool {
     let inner = stamp::at_start(text.strip_prefix('[').unwrap_or_default());
     matches!(inner, Some((Stamp::Utc(_) | Stamp::Local(_), _)))
 }

@@ -5,7 +5,9 @@
 mod clock;
 mod interval;
 mod recent;
+mod rows;
 mod scan;
+mod telling;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +18,7 @@ use crate::table::condition::{Condition, Holds};
 use crate::table::{Line, Read, Table};
 
 pub(crate) use scan::{Scanned, Seen, scan};
+pub use telling::{Need, Telling};
 
 /// The source's id in accounts and in `explain`.
 pub(crate) const ID: &str = "log";

@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Account, Log, Note, Stretch, Time};
-use wire::log::{self, Anchors, Words};
+use wire::log::{self, Anchors};
 
 use super::super::facts;
 use super::clock::{Clock, STEP_S};
-use crate::table::{Line, Table};
+use super::rows::{self, Rows};
+use crate::table::Table;
 
 /// The note about lines whose times lie ahead.
 const AHEAD: &str = "log-clock";
 /// Lines kept of one stretch; what is older tells little more.
 const MOST_LINES: usize = 4096;
-/// Letters that may stand before a message's beginning and are none of the wrappers that are known.
-const MOST_BEFORE: usize = 96;
 /// Lines in a row that are older than the server: before them nothing is its own.
 const MOST_EARLIER: usize = 3;
 /// Lines at the beginning of a stretch of which one should say a time.
-const MOST_FIRST: usize = 16;
+pub(super) const MOST_FIRST: usize = 16;
 /// Lines of one message, at most: only its first line says when it was written, and by whom.
 const MOST_MESSAGE: usize = 64;
 
@@ -94,16 +93,11 @@ impl Scanned {
 
 /// Looks through a log; arguments that it dumps become facts of the account.
 pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mut Account) -> Scanned {
-    let starts: Vec<&str> = table.lines.iter().flat_map(|row| &row.starts).map(String::as_str).collect();
-    let tags: Vec<(&str, &str)> = table.log.tags.iter().map(|(tag, kind)| (tag.as_str(), kind.as_str())).collect();
-    let anchors = Anchors::in_records(&starts);
-    let of_row = |(index, row): (usize, &Line)| vec![index; row.starts.len()];
+    let anchors = rows::anchors(table);
     let mut walk = Walk {
         table,
-        words: Words::new(&starts),
-        rows: table.lines.iter().enumerate().flat_map(of_row).collect(),
-        longest: starts.iter().map(|start| start.len()).max().unwrap_or(0),
-        tags,
+        rows: Rows::of(table),
+        tags: rows::tags(table),
         clock: Clock::of(log),
         log,
         newest: None,
@@ -130,10 +124,7 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
 
 struct Walk<'a> {
     table: &'a Table,
-    /// The beginnings of all rows, in their order; the row of each; the longest one's bytes.
-    words: Words,
-    rows: Vec<usize>,
-    longest: usize,
+    rows: Rows<'a>,
     tags: Vec<(&'a str, &'a str)>,
     clock: Clock,
     log: &'a Log,
@@ -167,12 +158,12 @@ impl Walk<'_> {
                 continue;
             }
             let line = log::line(raw, &tags);
-            let Some((row, message, remark)) = self.fitting(&line.message) else { continue };
+            let Some((row, message, remark)) = self.rows.fitting(&line.message) else { continue };
             let is_end = last && range.end >= stretch.bytes.trim_ascii_end().len();
             let (mut stamp, mut ranks) = (line.stamp, line.ranks);
             let before = &stretch.bytes[..range.start];
             if stamp.is_none()
-                && let Some(head) = head(before, &tags, |line| line.stamp.is_some())
+                && let Some((_, head)) = head(before, &tags, |line| line.stamp.is_some())
             {
                 // Below a line with a time stands what belongs to it: a request's text, as well.
                 if !self.table.lines[row].inside {
@@ -183,7 +174,7 @@ impl Walk<'_> {
                 // A shipper dates every line, but only the first one of a message has a rank.
                 let head = head(before, &tags, |line| line.heads);
                 headless = head.is_none();
-                ranks = head.map_or(ranks, |head| head.ranks);
+                ranks = head.map_or(ranks, |(_, head)| head.ranks);
             }
             let Some((at, timed)) = self.time(stamp, is_end) else { continue };
             if self.log.since.is_some_and(|since| timed && at.plus(1.0) < since) {
@@ -262,34 +253,6 @@ impl Walk<'_> {
         }
     }
 
-    /// The row that a message fits, and the message from its beginning on; then the row whose note it is worth. What a
-    /// request's text says is no message: nothing may stand before, or, for rows that go on a message, little and no
-    /// quotation.
-    fn fitting<'m>(&self, message: &'m str) -> Option<(usize, &'m str, Option<usize>)> {
-        // Where each row's beginning first stands, as far down as it may.
-        let end = message.floor_char_boundary(MOST_BEFORE + self.longest);
-        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        for (word, at) in self.words.places(&message[..end]) {
-            let place = first.entry(self.rows[word]).or_insert(at);
-            *place = at.min(*place);
-        }
-        let fits = |row: usize, at: usize| {
-            let plain = at <= MOST_BEFORE && !message[..at].contains(['"', '\'', '=', '{', '(']);
-            let begins = at == 0 || plain && self.table.lines[row].inside;
-            begins && self.table.lines[row].with.iter().all(|text| message[at..].contains(text.as_str()))
-        };
-        let rows: Vec<(usize, usize)> = first.into_iter().filter(|(row, at)| fits(*row, *at)).collect();
-        let (row, at) = *rows.first()?;
-        let lines = &self.table.lines;
-        let alone = |line: &Line| !line.note.is_empty() && line.read.is_empty() && line.count.is_none();
-        let remark = if lines[row].note.is_empty() {
-            rows.iter().map(|(row, _)| *row).find(|row| alone(&lines[*row]))
-        } else {
-            Some(row)
-        };
-        Some((row, &message[at..], remark))
-    }
-
     /// When a line was written, and whether it says so. A line without a time is as old as the log's last change, if it
     /// is its last one; of others nothing is known, except in a log that has no times at all and was saved.
     fn time(&mut self, stamp: Option<log::Stamp>, is_end: bool) -> Option<(Time, bool)> {
@@ -363,7 +326,7 @@ impl Walk<'_> {
 
 /// The numbers of a message by their names; those in a list also by `heading: name`. Of one that is `open` not the number
 /// that ends it.
-fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
+pub(super) fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
     let mut found: Vec<log::Pair<'_>> = log::pairs(message).collect();
     if open && message.ends_with(|letter: char| letter.is_ascii_digit()) {
         found.pop();
@@ -379,11 +342,11 @@ fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
 }
 
 /// The first line of the message that goes on behind `before`: the nearest one that `is_first` says so of.
-fn head<'b, 't>(
+pub(super) fn head<'b, 't>(
     before: &'b [u8],
     tags: &[(&str, &'t str)],
     is_first: impl Fn(&log::Line) -> bool,
-) -> Option<log::Line<'b, 't>> {
+) -> Option<(&'b [u8], log::Line<'b, 't>)> {
     let lines = before.strip_suffix(b"\n").unwrap_or(before).rsplit(|byte| *byte == b'\n');
-    lines.take(MOST_MESSAGE).map(|raw| log::line(raw, tags)).find(is_first)
+    lines.take(MOST_MESSAGE).map(|raw| (raw, log::line(raw, tags))).find(|(_, line)| is_first(line))
 }

@@ -3,7 +3,10 @@
 mod compose;
 mod kubernetes;
 mod scalar;
+mod scalars;
 mod tree;
+
+pub use scalars::{Scalar, scalars};
 
 use super::{Launches, limits};
 
