@@ -112,12 +112,13 @@ fn only_sense_touches_the_observed_side() {
         "tokio::process",
     ];
     // The program's own files and ports: the targets file that the user names, the demo's loopback servers, drop-ins where
-    // the user wants them, its own cache.
+    // the user wants them, captures, its own cache.
     let own = [
         "crates/plimsoll/src/look/access.rs",
         "crates/plimsoll/src/commands/demo/serve.rs",
         "crates/plimsoll/src/commands/drop_in.rs",
         "crates/plimsoll/src/look/kept.rs",
+        "crates/plimsoll/src/commands/capture/output.rs",
     ];
     let mut faults = Vec::new();
     for (path, text) in code() {
@@ -149,8 +150,13 @@ fn sense_only_reads() {
         "kill(",
     ];
     let mut faults = Vec::new();
+    // A shell on another host is told what to read over the standard input of our own ssh.
+    let own = "crates/sense/src/place/ssh/session.rs";
     for (path, text) in code().into_iter().filter(|(path, _)| path.starts_with("crates/sense/")) {
         for (number, line) in lines(&text) {
+            if path == own && line.contains("stdin.write_all") {
+                continue;
+            }
             if words.iter().any(|word| line.contains(word)) {
                 faults.push(format!("{path}:{number}: {}", line.trim()));
             }

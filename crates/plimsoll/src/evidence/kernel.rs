@@ -11,7 +11,7 @@ pub(super) fn lines(text: &[u8], words: &[&str], removed: &mut Removed) -> Vec<u
 pub(super) fn listeners(text: &[u8], removed: &mut Removed) -> Vec<u8> {
     kept(text, removed, |index, line| {
         let state = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(3);
-        index == 0 || state == Some(b"0A")
+        index == 0 && line.trim_ascii_start().starts_with(b"sl") || state == Some(b"0A")
     })
 }
 

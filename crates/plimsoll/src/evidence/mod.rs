@@ -3,7 +3,6 @@
 //! A capture is replayed: what is left of an answer must be understood as the whole of it was. So nothing is rewritten that
 //! is read, and what is kept is listed ([`question`]); an answer of a kind that is not listed is left out altogether.
 //! `docs/redaction.md` says it for people.
-#![allow(dead_code)] // until the command that writes captures uses it
 
 mod body;
 mod journal;
@@ -45,7 +44,8 @@ use sense::{Content, Ran};
 use self::known::{Known, is_of_interest};
 pub(crate) use self::pseudonym::Pseudonyms;
 use self::question::Holds;
-pub(crate) use self::rule::{Removed, Rule};
+pub(crate) use self::rule::Removed;
+use self::rule::Rule;
 
 /// What may leave this host of what a look heard, and what was taken out. With `pseudonyms`, names and addresses of hosts and
 /// names of users are replaced as well.

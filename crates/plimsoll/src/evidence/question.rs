@@ -58,7 +58,9 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
     Some(match key {
         ["read", path] => return file(path, known),
         ["under", _, path] => inside(path, known),
+        ["enter"] => Holds::Plain,
         ["lines", path, ..] if is_proc(path, "maps") => Holds::Plain,
+        ["lines", path, ..] if is_proc(path, "net/tcp") || is_proc(path, "net/tcp6") => Holds::Sockets,
         ["list", path] => return list(path),
         ["link", path] if path.starts_with("/proc/") || path.starts_with(CONTAINERS) => Holds::Plain,
         ["ends", "file" | "below", ..] => Holds::Log,
@@ -84,7 +86,7 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
 /// Whether an answer is of the kind that such questions have.
 pub(super) fn is_answered(kind: &str, told: &Told) -> bool {
     match told {
-        Told::Content(_) => matches!(kind, "read" | "under" | "lines"),
+        Told::Content(_) => matches!(kind, "read" | "under" | "lines" | "enter"),
         Told::Listing(_) => kind == "list",
         Told::Link(_) => kind == "link",
         Told::Ends(_) => kind == "ends",

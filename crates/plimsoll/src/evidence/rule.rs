@@ -1,6 +1,7 @@
 //! What is taken out, by rule, counted.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A reason to leave something out; `docs/redaction.md` says what each does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,20 +37,6 @@ impl Rule {
         Rule::Answers,
     ];
 
-    /// A stable word for scripts.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Rule::Secrets => "secrets",
-            Rule::Texts => "texts",
-            Rule::LogLines => "log-lines",
-            Rule::CommandLines => "command-lines",
-            Rule::Variables => "variables",
-            Rule::HelpTexts => "help-texts",
-            Rule::Others => "others",
-            Rule::Answers => "answers",
-        }
-    }
-
     /// What was taken out, for people, to be read behind a number.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -83,7 +70,7 @@ impl Removed {
     }
 
     /// All that was counted elsewhere, too.
-    pub(super) fn take(&mut self, other: Removed) {
+    pub(crate) fn take(&mut self, other: Removed) {
         for (rule, many) in other.0 {
             self.add(rule, many);
         }
@@ -92,5 +79,13 @@ impl Removed {
     /// How much went by this rule.
     pub(crate) fn of(&self, rule: Rule) -> u64 {
         self.0.get(&rule).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rules = Rule::ALL.into_iter().filter(|rule| self.of(*rule) > 0);
+        let parts: Vec<String> = rules.map(|rule| format!("{} {}", self.of(rule), rule.title())).collect();
+        formatter.write_str(&if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") })
     }
 }

@@ -183,8 +183,7 @@ impl Look {
 
     /// How everything was looked at.
     pub(crate) fn eyes(&self) -> Vec<Arc<Eye>> {
-        let sites = self.sites.iter().map(|site| Arc::clone(&site.eye));
-        sites.chain([Arc::clone(&self.here)]).collect()
+        all(&self.sites, &self.here)
     }
 
     /// Whether a host was searched, so that what was not found is not there.
@@ -204,8 +203,7 @@ impl Opened {
 
     /// How everything is looked at.
     pub(crate) fn eyes(&self) -> Vec<Arc<Eye>> {
-        let sites = self.sites.iter().map(|site| Arc::clone(&site.eye));
-        sites.chain([Arc::clone(&self.here)]).collect()
+        all(&self.sites, &self.here)
     }
 
     /// Looks at all sites at once; each has its own time, so that a dead one costs the others nothing.
@@ -228,6 +226,12 @@ impl Opened {
         let notes = self.notes.iter().cloned().chain(more).collect();
         Ok(Look { snapshot, looked, notes, sites, monitors, here, nows, origin: self.origin.clone() })
     }
+}
+
+/// Every way of looking, once.
+fn all(sites: &[Site], here: &Arc<Eye>) -> Vec<Arc<Eye>> {
+    let away = sites.iter().map(|site| &site.eye).filter(|eye| !Arc::ptr_eq(eye, here));
+    away.chain([here]).map(Arc::clone).collect()
 }
 
 /// The time of a snapshot for people, in UTC.

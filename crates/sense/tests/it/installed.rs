@@ -295,7 +295,9 @@ async fn a_recorded_look_holds_no_source() {
     let recorder = sense::Recorder::default();
     let place = place(tree.0.path()).recorded(recorder.clone());
     let look = async |place: &sense::Place| {
-        installed(place, 10, Path::new("/proc/10/root"), &wanted(), Bounds::default(), &mut Stamps::default()).await.unwrap()
+        installed(place, 10, Path::new("/proc/10/root"), &wanted(), Bounds::default(), &mut Stamps::default())
+            .await
+            .unwrap()
     };
     assert_eq!(look(&place).await, plain, "recording changes nothing");
     let kept = recorder.take();

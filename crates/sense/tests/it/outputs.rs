@@ -68,7 +68,8 @@ async fn a_pipe_into_a_file() {
     assert_eq!((found.pipe, found.pid, &found.reads), (inode, tee.0.id(), &[inode].into()));
     let [file] = &found.files[..] else { panic!("{found:?}") };
     assert_eq!((&file.path, file.deleted), (&log, false));
-    assert!(readers.seen > 2 && readers.notes.is_empty(), "{readers:?}");
+    // another test may have very many files open
+    assert!(readers.seen > 2 && readers.notes.iter().all(|note| note.id == "readers-cut"), "{readers:?}");
 }
 
 /// A socket is the journal's if its inode is the one that systemd left in the environment.

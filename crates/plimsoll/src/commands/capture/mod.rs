@@ -57,7 +57,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
     let head = Head { made_by: crate::MADE_BY.to_owned(), started_at, anonymised: args.anonymise };
     let mut tape = Tape {
         writer: Writer::new(output.file()?, &head),
-        pseudonyms: args.anonymise.then(Pseudonyms::default),
+        pseudonyms: args.anonymise.then(|| Pseudonyms::new(hostname().as_deref())),
         removed: Removed::default(),
         answers: 0,
     };
@@ -101,6 +101,11 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
     let told = Told { takes, slowed, every, output: &output };
     let text = told.text(&tape)?;
     Ok(output.said(text, u8::from(!reached || takes == 0)))
+}
+
+/// What this host calls itself, which may stand anywhere.
+fn hostname() -> Option<String> {
+    sense::secret::read_text(std::path::Path::new("/proc/sys/kernel/hostname")).ok()
 }
 
 /// The same to be looked at, with everything that is asked kept.
@@ -147,10 +152,10 @@ impl<W: std::io::Write> Tape<W> {
         for (at, own) in kept.iter().enumerate() {
             let answers = own.recorder.take();
             let (answers, removed) = evidence::redact(&opened.here.tables, answers, self.pseudonyms.as_mut());
-            self.removed.add(&removed);
+            self.removed.take(removed);
             self.answers += answers.len();
             let site = match &mut self.pseudonyms {
-                Some(pseudonyms) => evidence::anonymous(&own.site, pseudonyms),
+                Some(pseudonyms) => pseudonyms.site(&own.site),
                 None => own.site.clone(),
             };
             let now = look.nows.get(at).copied().unwrap_or(look.snapshot.taken_at);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use model::{Answer, Blind, Observation};
+use sense::capture::Site;
 use sense::place::{CommandLine, Commands, Kept, Key, Listing, SiftedFile, SiftedFolder, Taken, Told};
 use sense::{Content, Ends, Ran};
 
@@ -67,8 +68,8 @@ impl Pseudonyms {
     }
 
     fn content(&mut self, key: &[String], content: Content) -> Content {
-        let path = key.last().map_or("", String::as_str);
-        let bytes = match path {
+        let path = if key.first().is_some_and(|kind| kind == "lines") { key.get(1) } else { key.last() };
+        let bytes = match path.map_or("", String::as_str) {
             path if path.ends_with("/net/tcp") || path.ends_with("/net/tcp6") => {
                 self.sockets(&content.text()).into_bytes()
             }
@@ -105,6 +106,18 @@ impl Pseudonyms {
 
     fn path(&mut self, path: &Path) -> PathBuf {
         path.to_str().map_or_else(|| path.to_path_buf(), |text| PathBuf::from(self.text(text)))
+    }
+
+    /// What was looked at, by its other names.
+    pub(crate) fn site(&mut self, site: &Site) -> Site {
+        let mut other = |words: &[String]| -> Vec<String> {
+            words.iter().for_each(|word| self.addresses_in(word));
+            words.iter().map(|word| self.text(word)).collect()
+        };
+        let (targets, logs) = (other(&site.targets), other(&site.logs));
+        let (monitors, listed) = (other(&site.monitors), other(&site.listed));
+        let via = other(site.via.as_slice()).pop();
+        Site { via, targets, files: site.files, logs, monitors, listed }
     }
 
     /// A host's name that stands alone.

@@ -41,7 +41,7 @@ impl Pseudonyms {
     }
 
     /// Takes note of the hosts of all addresses in `text`.
-    fn addresses_in(&mut self, text: &str) {
+    pub(super) fn addresses_in(&mut self, text: &str) {
         let mut rest = text;
         while let Some((_, behind)) = rest.split_once("://") {
             let address = &behind[..behind.find(END).unwrap_or(behind.len())];

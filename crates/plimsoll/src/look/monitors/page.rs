@@ -37,12 +37,17 @@ impl<'a> Page<'a> {
         let telling = engines::telling_series_of(table, &one.account, &need.id);
         let telling = if telling.is_empty() { series.clone() } else { telling };
         let path = source.get.split('?').next().unwrap_or_default();
+        (!series.is_empty()).then(|| Page { series, telling, ..Page::at(eye, one.site, target, path) })
+    }
+
+    /// A page that is at `path` of a target on a site.
+    pub(super) fn at(eye: &Eye, site: usize, target: &'a Target, path: &'a str) -> Page<'a> {
         let mut whole = target.clone();
         whole.base.prefix += path;
         let outside = eye.atlas.outside(target).into_iter();
         let outside = outside.map(|address| Spot::remote(address, target.base.port, &whole.base.prefix)).collect();
         let spots = (eye.atlas.spots(&whole), outside);
-        (!series.is_empty()).then_some(Page { target, path, series, telling, site: one.site, spots })
+        Page { target, path, series: Vec::new(), telling: Vec::new(), site, spots }
     }
 }
 

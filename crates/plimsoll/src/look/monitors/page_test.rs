@@ -4,30 +4,17 @@
 use lint::ActiveTarget;
 use sense::Target;
 
-use super::super::{Candidate, Eye, Looked};
+use super::super::candidate::Candidate;
+use super::super::{Eye, Looked};
 use super::page::{Page, Scraper};
-
-fn looked(target: &Target) -> Looked {
-    Looked {
-        candidate: Candidate::given(target.clone()),
-        observations: Vec::new(),
-        named: Vec::new(),
-        account: model::Account::default(),
-        choices: Vec::new(),
-        source: None,
-        findings: Vec::new(),
-        took: 0.0,
-    }
-}
 
 #[tokio::test]
 async fn loopback_is_the_scrapers_own() {
-    let eye = Eye::here();
+    let eye = Eye::here(std::sync::Arc::new(engines::Tables::builtin()));
     eye.atlas.learn_ours(&eye.place).await;
     let target: Target = "127.0.0.1:30000".parse().unwrap();
-    let one = looked(&target);
-    let page = Page { target: &target, path: "/metrics", series: Vec::new(), telling: Vec::new() };
-    let pages = [(&one, page)];
+    let one = Looked::of(Candidate::given(target.clone()), model::Account::default());
+    let pages = [(&one, Page::at(&eye, 0, &target, "/metrics"))];
     let entry = |url: &str| ActiveTarget {
         url: url.to_owned(),
         instance: String::new(),
@@ -45,7 +32,7 @@ async fn loopback_is_the_scrapers_own() {
     ] {
         let own: Target = scraper.parse().unwrap();
         let active = [entry(url)];
-        let fetches = Scraper::new(&eye, &own, eye.atlas.home(&own), &active, &pages).await;
-        assert_eq!(fetches.scrapes(&eye, &pages[0].1).is_some(), ours, "{scraper} fetches {url}");
+        let fetches = Scraper::new(&eye, &own, (Some(0), eye.atlas.home(&own)), &active, &pages).await;
+        assert_eq!(fetches.scrapes(&pages[0].1).is_some(), ours, "{scraper} fetches {url}");
     }
 }

@@ -117,7 +117,7 @@ async fn version_1() {
     let blind = place.get(&target, "/metrics").await.outcome.unwrap_err();
     assert!(blind.text.ends_with("/metrics: no answer"), "{blind}");
     let blind = place.get(&target, "/never").await.outcome.unwrap_err();
-    assert_eq!((blind.kind, blind.text.as_str()), (BlindKind::Gone, "/never: not in this capture"));
+    assert_eq!((blind.kind, blind.text.as_str()), (BlindKind::Cut, "/never: not in this capture"));
     assert_eq!(place.commands(&[]).await.unwrap_err().text, "/proc: not in this capture");
     assert_eq!((place.now(), place.counts().requests, place.counts().failed), (Time(102.0), 2, 1));
 }
