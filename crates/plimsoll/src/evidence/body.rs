@@ -7,6 +7,9 @@ use wire::exposition::{Kind, looks_like};
 use super::rule::{Removed, Rule};
 use super::{json, page};
 
+/// Longer names of types of content are none.
+const LONGEST_TYPE: usize = 128;
+
 /// An answer as it may be kept. Of one that is no success only its status is read, and only that is kept.
 pub(super) fn answer(answer: Answer, removed: &mut Removed) -> Answer {
     if answer.status != 200 {
@@ -16,7 +19,9 @@ pub(super) fn answer(answer: Answer, removed: &mut Removed) -> Answer {
         return Answer { body: Vec::new(), ..answer };
     }
     let body = body(&answer.body, removed);
-    Answer { body, ..answer }
+    let is_type = |letter: char| letter.is_ascii_alphanumeric() || " /;=.+-_*,".contains(letter);
+    let known = answer.content_type.len() <= LONGEST_TYPE && answer.content_type.chars().all(is_type);
+    Answer { body, content_type: if known { answer.content_type } else { String::new() }, ..answer }
 }
 
 /// A body of any kind.

@@ -258,3 +258,22 @@ fn what_the_tables_read_is_not_taken_out() {
         }
     }
 }
+
+/// The page for people lists every rule and every key.
+#[test]
+fn the_rules_are_documented() {
+    let page = engines().join("../docs/redaction.md");
+    let page = std::fs::read_to_string(page).expect("docs/redaction.md");
+    for rule in super::Rule::ALL {
+        assert!(page.contains(&format!("| `{}` |", rule.id())) && !rule.title().is_empty(), "{}", rule.id());
+    }
+    let listed = page.split("wherever they stand:").nth(1).and_then(|rest| rest.split("##").next()).expect("a list");
+    let mut listed: Vec<&str> = listed.split('`').filter(|key| !key.trim().is_empty()).collect();
+    let mut keys = super::json::TEXTS.to_vec();
+    listed.sort_unstable();
+    keys.sort_unstable();
+    assert_eq!(listed, keys);
+    for name in sense::installed::VARIABLES {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}

@@ -245,6 +245,21 @@ fn files_by_what_they_are_for() {
 const UP: &str = "[2026-11-29 16:13:00] up and my prompt\n";
 const BATCH: &str = "[2026-11-29 16:15:23 TP0] Decode batch, #running-req: 3, #token: 4040, token usage: 0.62, gen throughput (token/s): 9.5, #queue-req: 0, and more\n";
 
+/// Also where the command line that names it is a script.
+#[test]
+fn settings_that_a_script_names() {
+    let mut script = commands(&[]);
+    if let Ok(Told::Commands(all)) = &mut script.answered {
+        let bytes = b"bash\0-c\0cd /srv; exec python3 -m sglang.launch_server --config=own/set.yaml\0".to_vec();
+        all.found.push(CommandLine { pid: 100, bytes, cut: false });
+    }
+    let (all, _) = safe(vec![script, inside("/srv/own/set.yaml", "port: 1\n"), inside("/srv/set.yaml", "port: 1\n")]);
+    assert_eq!(
+        all.iter().map(|kept| kept.key.0.last().expect("a word").as_str()).collect::<Vec<_>>(),
+        ["x", "/srv/own/set.yaml"]
+    );
+}
+
 #[test]
 fn logs() {
     let asked = "[2026-11-29 16:15:24] Receive: text='hello\nDecode batch, #running-req: 9, #token: 9, token usage: 0.9, #queue-req: 0\n'\n";

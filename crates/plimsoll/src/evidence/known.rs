@@ -62,7 +62,9 @@ impl Known {
                         let argv = split_argv(&line.bytes);
                         if is_of_interest(tables, &argv) {
                             known.family.insert(line.pid);
-                            known.words.extend(argv);
+                            // A script is one word, and holds several.
+                            let inner = argv.iter().flat_map(|word| word.split([' ', '\t', '\n', '\'', '"', ';']));
+                            known.words.extend(inner.map(str::to_owned));
                         }
                     }
                 }

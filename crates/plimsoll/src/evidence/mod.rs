@@ -33,6 +33,7 @@ mod pseudonym_test;
 #[cfg(test)]
 mod words_test;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use engines::{Tables, Telling};
@@ -53,7 +54,7 @@ use self::rule::Rule;
 /// A replay of the result gives what a replay of `kept` gives, but for what is blotted where it is itself shown.
 pub(crate) fn redact(tables: &Tables, kept: Vec<Kept>, pseudonyms: Option<&mut Pseudonyms>) -> (Vec<Kept>, Removed) {
     let known = Known::of(tables, &kept);
-    let mut redactor = Redactor { tables, telling: Telling::of(tables), known, removed: Removed::default() };
+    let mut redactor = Redactor { tables, telling: OnceCell::new(), known, removed: Removed::default() };
     let mut safe: Vec<Kept> = kept.into_iter().filter_map(|one| redactor.one(one)).collect();
     if let Some(pseudonyms) = pseudonyms {
         for one in &safe {
@@ -66,7 +67,8 @@ pub(crate) fn redact(tables: &Tables, kept: Vec<Kept>, pseudonyms: Option<&mut P
 
 struct Redactor<'a> {
     tables: &'a Tables,
-    telling: Telling<'a>,
+    /// Made for the first log: it takes longer than all of a page.
+    telling: OnceCell<Telling<'a>>,
     known: Known,
     removed: Removed,
 }
@@ -117,10 +119,15 @@ impl Redactor<'_> {
             (Holds::DropIns, Told::Listing(listing)) => {
                 Told::Listing(self.names(listing, |_, name| name.strip_suffix(".conf").is_some()))
             }
-            (Holds::Log, Told::Ends(ends)) if key[1] == "file" => {
-                Told::Ends(saved::file(self.tables, &self.telling, ends, &mut self.removed))
+            (Holds::Log, Told::Ends(ends)) if key[1] == "file" => Told::Ends(saved::file(
+                self.tables,
+                self.telling.get_or_init(|| Telling::of(self.tables)),
+                ends,
+                &mut self.removed,
+            )),
+            (Holds::Log, Told::Ends(ends)) => {
+                Told::Ends(log::ends(self.telling.get_or_init(|| Telling::of(self.tables)), ends, &mut self.removed))
             }
-            (Holds::Log, Told::Ends(ends)) => Told::Ends(log::ends(&self.telling, ends, &mut self.removed)),
             (Holds::Slab, Told::Ends(ends)) => {
                 let plain = slab::is_plain(&ends.head) && slab::is_plain(&ends.tail);
                 return plain.then_some(Told::Ends(ends));
@@ -129,9 +136,10 @@ impl Redactor<'_> {
                 let (known, ending) = (&self.known, *key.last()?);
                 Told::Sifted(package::folder(folder, ending, &|bytes| known.is_released(bytes), &mut self.removed))
             }
-            (Holds::Journal(newest), Told::Ran(ran)) => {
-                Told::Ran(self.ran(ran, |me, out, _| journal::records(&me.telling, &out, newest, &mut me.removed)))
-            }
+            (Holds::Journal(newest), Told::Ran(ran)) => Told::Ran(self.ran(ran, |me, out, _| {
+                let telling = me.telling.get_or_init(|| Telling::of(me.tables));
+                journal::records(telling, &out, newest, &mut me.removed)
+            })),
             (Holds::Properties, Told::Ran(ran)) => Told::Ran(self.ran(ran, |me, out, cut| {
                 unit::unit(&String::from_utf8_lossy(secret::whole_words(&out, cut)), &mut me.removed).into_bytes()
             })),

@@ -9,13 +9,21 @@ use super::json::{LONGEST, TEXT};
 use super::rule::{Removed, Rule};
 use super::secret;
 
-/// Label names of which it is remembered whether they look secret.
+/// Longer words are no kinds of series.
+const LONGEST_KIND: usize = 16;
+/// Names of labels, and values, of which it is remembered what they are.
 const NAMES: usize = 64;
 
 /// A page without secrets and texts, line by line.
 pub(super) fn scrubbed(page: &[u8], removed: &mut Removed) -> Vec<u8> {
-    let mut walk =
-        Walk { out: Vec::with_capacity(page.len()), names: Vec::new(), secrets: Vec::new(), last: &[], removed };
+    let mut walk = Walk {
+        out: Vec::with_capacity(page.len()),
+        names: Vec::new(),
+        secrets: Vec::new(),
+        clean: Vec::new(),
+        last: &[],
+        removed,
+    };
     let mut start = 0;
     for end in memchr_iter(b'\n', page).chain(std::iter::once(page.len())) {
         if end > start {
@@ -35,6 +43,8 @@ struct Walk<'p, 'r> {
     names: Vec<(&'p [u8], bool)>,
     /// Values that were blotted: each keeps a blot of its own, so that series that differ still do.
     secrets: Vec<&'p [u8]>,
+    /// Values that were looked at closely and stay.
+    clean: Vec<&'p [u8]>,
     /// The last labels in braces that stay as they are: most lines repeat those of the line before.
     last: &'p [u8],
     removed: &'r mut Removed,
@@ -74,7 +84,8 @@ impl<'p> Walk<'p, '_> {
             }
             b"TYPE" | b"UNIT" => {
                 let kind = words(end)..word(words(end));
-                self.out.extend_from_slice(&line[..if kind.len() < 32 { kind.end } else { end }]);
+                let known = kind.len() <= LONGEST_KIND && line[kind.clone()].iter().all(u8::is_ascii_lowercase);
+                self.out.extend_from_slice(&line[..if known { kind.end } else { end }]);
             }
             b"EOF" => self.out.extend_from_slice(line),
             rest => {
@@ -173,7 +184,7 @@ impl<'p> Walk<'p, '_> {
             return Some(TEXT.to_owned());
         }
         let secret = self.looks_secret(name);
-        if !secret && !may_hide(value) {
+        if !secret && (!may_hide(value) || self.clean.contains(&value)) {
             return None;
         }
         let text = String::from_utf8_lossy(value);
@@ -187,7 +198,13 @@ impl<'p> Walk<'p, '_> {
             return Some(if number == 0 { BLOT.to_owned() } else { format!("[secret {}]", number + 1) });
         }
         let clean = secret::scrubbed(&text, self.removed);
-        (clean != text).then_some(clean)
+        if clean != text {
+            return Some(clean);
+        }
+        if self.clean.len() < NAMES {
+            self.clean.push(value);
+        }
+        None
     }
 
     fn looks_secret(&mut self, name: &'p [u8]) -> bool {

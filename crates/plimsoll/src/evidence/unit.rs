@@ -20,8 +20,9 @@ pub(super) fn unit(text: &str, removed: &mut Removed) -> String {
         if line.is_empty() || line.starts_with(['#', ';']) || line.starts_with('[') && line.ends_with(']') {
             out.push_str(&secret::scrubbed(setting, removed));
         } else if !is_key(front) {
-            // No setting, so that it is not read.
-            removed.note(Rule::Texts);
+            // No setting: nothing more is said of it.
+            removed.add(Rule::Texts, u64::from(line != "-"));
+            out.push('-');
             out.push_str(&"\n".repeat(setting.matches('\n').count()));
         } else if is_secret(front.trim_end_matches('=').trim(), content.trim_end_matches(ENDS)) {
             removed.note(Rule::Secrets);

@@ -79,6 +79,7 @@ fn units() {
             ),
             ("SetCredential=id:abc \\\n  def\nX=1\n", "SetCredential=[secret]\\\n\nX=1\n"),
             ("# api_key=abc\n", "# api_key=[secret]\n"),
+            ("[Service]\nsome text of nobody \\\nKey=1\nA=1\n", "[Service]\n-\n\nA=1\n"),
             ("ExecStart=/bin/bash -c 'exec e --api-key abc'\n", "ExecStart=/bin/bash -c 'exec e --api-key [secret]'\n"),
             ("Environment=\"A=http://me:abc@h\"\n", "Environment=\"A=http://h\"\n"),
         ],

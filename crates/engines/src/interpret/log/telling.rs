@@ -101,7 +101,9 @@ impl<'a> Telling<'a> {
                 |whole: bool| log::rewrite(raw, &one.tags, &mut |message| one.message(message, need, whole, scrub));
             let lean =
                 [false, true].into_iter().filter(move |whole| need != Need::Head || !whole).filter_map(rewritten);
-            lean.map(|lean| lean.trim_end().to_owned())
+            // Before a message of which nothing is kept anything may stand.
+            let scrubbed = |lean: String| if need == Need::Head { scrub(&lean, false) } else { lean };
+            lean.map(move |lean| scrubbed(lean).trim_end().to_owned())
         });
         candidates.find(|lean| self.0.iter().all(|one| one.alike(raw, lean.as_bytes(), need)))
     }
