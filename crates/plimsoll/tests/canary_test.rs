@@ -2,6 +2,7 @@
 //! each run says is searched by `testkit` itself; here is what is planted, and that it was read.
 #![allow(clippy::unnecessary_wraps)] // all tests have one type
 
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -33,9 +34,28 @@ fn main() -> ExitCode {
     ])
 }
 
-/// Runs every command with `arguments`.
+/// Runs every command with `arguments`, and keeps what they look at in a capture, which must tell nothing either.
 fn tell(arguments: &[&str]) -> Vec<Output> {
+    captured(arguments);
     WAYS.iter().map(|way| plimsoll(PROGRAM, &[way, arguments].concat())).collect()
+}
+
+fn captured(arguments: &[&str]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a.capture");
+    let name = file.to_str().expect("a path");
+    plimsoll(PROGRAM, &[&["capture", "-o", name], arguments].concat());
+    let Ok(bytes) = std::fs::read(&file) else { return };
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect("gzip of text");
+    let leak = found(&text).map(|at| &text[text.floor_char_boundary(at.saturating_sub(300))..at]);
+    assert_eq!(leak, None, "a capture of {arguments:?} tells a secret behind this");
+    // What is told of it is searched by `plimsoll` itself.
+    for words in
+        [&["capture", "show", "--all", name][..], &["explain", "--capture", name], &["doctor", "--capture", name]]
+    {
+        plimsoll(PROGRAM, words);
+    }
 }
 
 fn files() -> Result<(), Failed> {

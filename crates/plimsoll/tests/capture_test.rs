@@ -142,7 +142,8 @@ fn moments() -> Result<(), Failed> {
         .spawn()?;
     std::thread::sleep(Duration::from_millis(1500));
     // The recording says 580 of 2,048 tokens; from now on the server says 7.
-    let later = loads.replace("_tokens\":580", "_tokens\":7").replace("\"token_usage\":0.2832", "\"token_usage\":0.0034");
+    let later =
+        loads.replace("_tokens\":580", "_tokens\":7").replace("\"token_usage\":0.2832", "\"token_usage\":0.0034");
     assert_ne!(later, loads);
     server.set("/v1/loads", Answer::json(later));
     assert!(child.wait_with_output()?.status.success());
@@ -287,11 +288,11 @@ fn anonymous() -> Result<(), Failed> {
     let own = Command::new("hostname").arg("-I").output()?;
     let own = String::from_utf8(own.stdout)?;
     let Some(address) = own.split_whitespace().find(|address| address.contains('.')) else {
-        println!("this host has no address but loopback");
+        eprintln!("this host has no address but loopback");
         return Ok(());
     };
     let url = format!("http://{address}:{}", worker.port());
-    let router = Replay::router(&[url.clone()]);
+    let router = Replay::router(std::slice::from_ref(&url));
     let live = json(&["status", &router.url()]);
     assert_eq!(live["servers"].as_array().map(Vec::len), Some(2), "{live}");
     capture(&file, &["--anonymise", &router.url()]);

@@ -330,7 +330,7 @@ fn slow() -> Result<(), Failed> {
         sees_all(&value, "200 ms away");
         assert_eq!(by_port(&value).len(), 4);
         // Not asserted: how long it takes is the machine's business as well.
-        println!("a host 200 ms away: {took:.2} s; ssh itself needs some 1.8 s to be there");
+        eprintln!("a host 200 ms away: {took:.2} s; ssh itself needs some 1.8 s to be there");
         Ok(())
     })
 }

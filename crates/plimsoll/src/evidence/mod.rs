@@ -65,6 +65,9 @@ pub(crate) fn redact(tables: &Tables, kept: Vec<Kept>, pseudonyms: Option<&mut P
     (safe, redactor.removed)
 }
 
+/// The question under which a capture keeps what was left out of one look.
+pub(crate) const REMOVED: &str = "removed";
+
 struct Redactor<'a> {
     tables: &'a Tables,
     /// Made for the first log: it takes longer than all of a page.

@@ -58,7 +58,6 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
     Some(match key {
         ["read", path] => return file(path, known),
         ["under", _, path] => inside(path, known),
-        ["enter"] => Holds::Plain,
         ["lines", path, ..] if is_proc(path, "maps") => Holds::Plain,
         ["lines", path, ..] if is_proc(path, "net/tcp") || is_proc(path, "net/tcp6") => Holds::Sockets,
         ["list", path] => return list(path),
@@ -74,7 +73,7 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
         }
         ["sift", ..] => Holds::Sources,
         ["commands", ..] => Holds::Commands,
-        ["kin"] | ["run", "nvidia-smi", ..] | ["resolve", _] => Holds::Plain,
+        ["kin" | "enter"] | ["run", "nvidia-smi", ..] | ["resolve", _] => Holds::Plain,
         ["pipes"] => Holds::Pipes,
         ["run", "journalctl", .., which] => Holds::Journal(*which == "newest"),
         ["run", "systemctl", ..] => Holds::Properties,

@@ -37,6 +37,20 @@ impl Rule {
         Rule::Answers,
     ];
 
+    /// A stable word for scripts.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Rule::Secrets => "secrets",
+            Rule::Texts => "texts",
+            Rule::LogLines => "log-lines",
+            Rule::CommandLines => "command-lines",
+            Rule::Variables => "variables",
+            Rule::HelpTexts => "help-texts",
+            Rule::Others => "others",
+            Rule::Answers => "answers",
+        }
+    }
+
     /// What was taken out, for people, to be read behind a number.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -74,6 +88,23 @@ impl Removed {
         for (rule, many) in other.0 {
             self.add(rule, many);
         }
+    }
+
+    /// As lines of a rule's word and a number, and back.
+    pub(crate) fn lines(&self) -> String {
+        let rules = Rule::ALL.into_iter().filter(|rule| self.of(*rule) > 0);
+        rules.map(|rule| format!("{} {}\n", rule.id(), self.of(rule))).collect()
+    }
+
+    /// Reads such lines; what is not understood is passed over.
+    pub(crate) fn of_lines(text: &str) -> Removed {
+        let mut removed = Removed::default();
+        for (word, many) in text.lines().filter_map(|line| line.split_once(' ')) {
+            if let (Some(rule), Ok(many)) = (Rule::ALL.into_iter().find(|rule| rule.id() == word), many.parse()) {
+                removed.add(rule, many);
+            }
+        }
+        removed
     }
 
     /// How much went by this rule.

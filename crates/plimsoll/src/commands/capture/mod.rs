@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use model::Time;
+use sense::Content;
 use sense::capture::{Head, Site as Recorded, Writer};
-use sense::place::Recorder;
+use sense::place::{Kept as Answer, Key, Recorder, Told};
 
 pub(crate) use self::length::seconds;
 use self::output::Output;
@@ -98,8 +99,8 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
             _ = interrupt.recv() => break,
         }
     }
-    let told = Told { takes, slowed, every, output: &output };
-    let text = told.text(&tape)?;
+    let summary = Summary { takes, slowed, every, output: &output };
+    let text = summary.text(&tape)?;
     Ok(output.said(text, u8::from(!reached || takes == 0)))
 }
 
@@ -151,7 +152,10 @@ impl<W: std::io::Write> Tape<W> {
     fn take(&mut self, number: u64, begun: Time, opened: &Opened, kept: &[Kept], look: &Look) -> Result<()> {
         for (at, own) in kept.iter().enumerate() {
             let answers = own.recorder.take();
-            let (answers, removed) = evidence::redact(&opened.here.tables, answers, self.pseudonyms.as_mut());
+            let (mut answers, removed) = evidence::redact(&opened.here.tables, answers, self.pseudonyms.as_mut());
+            let content = Content { bytes: removed.lines().into_bytes(), cut: false };
+            let key = Key(vec![evidence::REMOVED.to_owned()]);
+            answers.push(Answer { key, at: begun, answered: Ok(Told::Content(content)) });
             self.removed.take(removed);
             self.answers += answers.len();
             let site = match &mut self.pseudonyms {
@@ -167,14 +171,14 @@ impl<W: std::io::Write> Tape<W> {
 }
 
 /// What is said at the end.
-struct Told<'a> {
+struct Summary<'a> {
     takes: u64,
     slowed: Option<f64>,
     every: f64,
     output: &'a Output,
 }
 
-impl Told<'_> {
+impl Summary<'_> {
     fn text<W>(&self, tape: &Tape<W>) -> Result<String> {
         let looks = if self.takes == 1 { "1 look".to_owned() } else { format!("{} looks", self.takes) };
         let mut text =

@@ -9,8 +9,9 @@ use sense::place::{Key, Told};
 
 use super::output::size;
 use crate::cli::ShowArgs;
+use crate::evidence::{REMOVED, Removed};
 use crate::look::{clock_of, replay};
-use crate::show::hang;
+use crate::show::{columns, hang};
 use crate::{Said, wrong_usage};
 
 /// Questions of one kind that are listed by default.
@@ -33,7 +34,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<Said> {
         "names of hosts and addresses are as they were; --anonymise replaces them\n"
     };
     for note in recording.notes() {
-        out += &hang("note     ", 9, &note.text, crate::show::columns());
+        out += &hang("note     ", 9, &note.text, columns());
     }
     let take =
         if args.at.is_some() { replay::chosen(&recording, args.at.as_deref()).map_err(wrong_usage)? } else { 0 };
@@ -54,6 +55,12 @@ fn one(recording: &Recording, take: usize, index: usize, site: &Site, all: bool)
     let Some((kept, _)) = recording.kept(take, index) else { return out };
     let mut kinds: BTreeMap<&'static str, Vec<Entry>> = BTreeMap::new();
     for one in &kept {
+        if let ([word], Ok(Told::Content(content))) = (one.key.0.as_slice(), &one.answered)
+            && word == REMOVED
+        {
+            out += &hang("  left out: ", 12, &Removed::of_lines(&content.text()).to_string(), columns());
+            continue;
+        }
         let outcome = match &one.answered {
             Ok(told) => weight(told),
             Err(blind) => Err(blind.text.clone()),

@@ -111,7 +111,9 @@ impl Pseudonyms {
     /// What was looked at, by its other names.
     pub(crate) fn site(&mut self, site: &Site) -> Site {
         let mut other = |words: &[String]| -> Vec<String> {
-            words.iter().for_each(|word| self.addresses_in(word));
+            for word in words {
+                self.addresses_in(word);
+            }
             words.iter().map(|word| self.text(word)).collect()
         };
         let (targets, logs) = (other(&site.targets), other(&site.logs));
