@@ -324,13 +324,10 @@ fn one_session() -> Result<(), Failed> {
 
 fn slow() -> Result<(), Failed> {
     with(|far| {
-        let begun = Instant::now();
         let value = status(far, &["ssh://far-slow"]);
-        let took = begun.elapsed().as_secs_f64();
         sees_all(&value, "200 ms away");
         assert_eq!(by_port(&value).len(), 4);
-        // Not asserted: how long it takes is the machine's business as well.
-        eprintln!("a host 200 ms away: {took:.2} s; ssh itself needs some 1.8 s to be there");
+        // How long that takes is the machine's business as well: benches/far.sh measures it.
         Ok(())
     })
 }
