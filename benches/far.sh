@@ -1,32 +1,19 @@
 #!/usr/bin/env bash
-# How long a whole host takes over ssh, near and 200 ms away: ./far.sh [RUNS]. Needs root (lab/far.py); prints for each way
-# ssh alone and plimsoll beside it, in seconds, least, middle and most.
+# How long a whole host takes over ssh, near and 200 ms away, beside ssh alone: router, prefill, decode and a unified server of
+# lab/ on the host of lab/far.py. Wanted: under 3 s of 200 ms away. Needs root and the lab (lab/install.sh).
+#
+#   benches/far.sh [PROGRAM]
 set -euo pipefail
-cd "$(dirname "$0")/.."
-runs=${1:-7}
-cargo build --quiet --release --locked -p plimsoll
-program=target/release/plimsoll
-
-coproc FAR { exec lab/far.py --servers --unified; }
-trap 'eval "exec ${FAR[1]}>&-"' EXIT
-read -r told <&"${FAR[0]}"
+here=$(cd "$(dirname "$0")" && pwd)
+program=$(realpath "${1:-target/release/plimsoll}")
+[ "$(id -u)" = 0 ] || { echo "skipped: needs root"; exit 0; }
+coproc far { exec python3 -B "$here/../lab/far.py" --servers --unified; }
+far_pid=$far_PID
+trap 'exec {far[1]}>&- 2>/dev/null || true; wait "$far_pid" || true' EXIT
+read -r told <&"${far[0]}" || { echo "the host does not start" >&2; exit 1; }
 config=$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["ssh_config"])' "$told")
-
-measure() {
-    local name=$1 times=()
-    shift
-    for _ in $(seq "$runs"); do
-        local begun=${EPOCHREALTIME/./}
-        "$@" >/dev/null 2>&1 || true # doctor finds gaps
-        times+=($((${EPOCHREALTIME/./} - begun)))
-    done
-    printf '%s\n' "${times[@]}" | sort -n |
-        awk -v name="$name" '{ t[NR] = $1 / 1e6 } END { printf "%-44s %6.2f %6.2f %6.2f\n", name, t[1], t[int((NR + 1) / 2)], t[NR] }'
-}
-
-printf '%-44s %6s %6s %6s\n' "seconds" least middle most
 for host in far-root far-slow; do
-    measure "ssh $host true" ssh -F "$config" -o BatchMode=yes "$host" true
-    measure "plimsoll status ssh://$host" "$program" status --ssh-config "$config" "ssh://$host"
-    measure "plimsoll doctor ssh://$host" "$program" doctor --json --ssh-config "$config" "ssh://$host"
+    "$here/timed.py" 9 "ssh $host true" ssh -F "$config" -o BatchMode=yes "$host" true
+    "$here/timed.py" 9 "status ssh://$host" "$program" status --ssh-config "$config" "ssh://$host"
+    "$here/timed.py" 9 "doctor ssh://$host" "$program" doctor --ssh-config "$config" "ssh://$host"
 done

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         trial("hosts that do not let us in", closed),
         trial("one dead host costs the others nothing", many),
         trial("one call, several kinds of targets", mixed),
+        trial("a capture of another host says later what was said then", captured),
         trial("a secret is on no command line there", secrets),
         trial("nothing stays behind", behind),
     ];
@@ -411,6 +412,42 @@ fn mixed() -> Result<(), Failed> {
             value["servers"].as_array().expect("servers").iter().filter_map(|one| one["url"].as_str()).collect();
         assert!(urls.contains(&"ssh://far-root/127.0.0.1:30002") && urls.contains(&near.url().as_str()), "{urls:?}");
         assert_eq!(urls.len(), 2);
+        Ok(())
+    })
+}
+
+fn captured() -> Result<(), Failed> {
+    with(|far| {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("a.capture").to_str().expect("a path").to_owned();
+        let live = json(&run(far, &["doctor", "--json", "ssh://far-root"]));
+        let output = run(far, &["capture", "-o", &file, "--for", "3s", "ssh://far-root", "ssh://far-refused"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let later = |words: &[&str]| {
+            let mut command = Command::new(PROGRAM);
+            command.args(words).args(["--json", "--capture", &file]).env("PATH", "/nowhere");
+            json(&canary::run(&mut command))
+        };
+        // Also of the last look, the first of which alone read the installed source.
+        let doctor = later(&["doctor"]);
+        let build = |value: &Value| {
+            let servers = value["servers"].as_array().expect("servers").iter();
+            let mut built: Vec<String> = servers.map(|one| format!("{} {}", one["url"], one["build"])).collect();
+            built.sort();
+            built
+        };
+        assert_eq!(build(&doctor), build(&live));
+        assert_eq!(doctor["hosts"][1]["via"], "ssh://far-refused");
+        assert!(
+            doctor["hosts"][1]["unreachable"].as_str().is_some_and(|why| why.contains("nothing listens")),
+            "{doctor}"
+        );
+        let status = later(&["status"]);
+        for port in ["30000", "30002", "30010"] {
+            let servers = by_port(&status);
+            assert_eq!(pool(&servers, port, "capacity")["value"], POOL, "{port}");
+            assert!(pool(&servers, port, "used")["value"].is_f64(), "{port}");
+        }
         Ok(())
     })
 }

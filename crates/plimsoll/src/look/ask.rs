@@ -59,13 +59,7 @@ pub(super) fn forget(observation: &mut Observation) {
 
 /// Finds out what unsorted ports serve and, if need be, what engine it is.
 async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>, until: Time) {
-    // One that is there mostly tells what it is, and then no other is asked.
-    let questions = eye.tables.questions();
-    let until_there = |at: usize| Foreseen {
-        path: questions[at].to_owned(),
-        unless: questions[..at].iter().map(|path| (*path).to_owned()).collect(),
-    };
-    let pages: Vec<Foreseen> = (0..questions.len()).map(until_there).collect();
+    let pages = sorting(eye, candidate.engine.as_deref());
     eye.place.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect()).await;
     for target in std::mem::take(&mut candidate.unsorted) {
         let mut silent = 0;
@@ -98,6 +92,36 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
     }
 }
 
+/// The pages that find out what a port serves: one that is there mostly tells, and then no other is asked. Of an engine that
+/// is known those follow that its table asks of such a port.
+fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
+    let questions = eye.tables.questions();
+    let until_there = |at: usize| Foreseen {
+        path: questions[at].to_owned(),
+        unless: questions[..at].iter().map(|path| (*path).to_owned()).collect(),
+        after: None,
+    };
+    let mut pages: Vec<Foreseen> = (0..questions.len()).map(until_there).collect();
+    if let Some(table) = engine.and_then(|name| eye.tables.get(name)) {
+        for rule in &table.engine.answer {
+            let own = pages_of(table).filter(|(source, _)| source.on == rule.serves && source.get != rule.get);
+            pages.extend(own.map(|(source, unless)| Foreseen {
+                path: source.get.clone(),
+                unless,
+                after: Some(rule.get.clone()),
+            }));
+        }
+    }
+    pages
+}
+
+/// The pages that a table asks, each with those that make it needless.
+fn pages_of(table: &Table) -> impl Iterator<Item = (&Source, Vec<String>)> {
+    let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.clone());
+    let pages = table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
+    pages.map(move |source| (source, source.unless.iter().filter_map(get_of).collect()))
+}
+
 /// Asks every path of the table.
 async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>, until: Time) {
     // Questions that found out what a port serves are no answers of another port; where no port answered they say why.
@@ -109,9 +133,8 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
     });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
-    let pages = || table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
-    foresee(eye, table, candidate, pages()).await;
-    for source in pages() {
+    foresee(eye, table, candidate, observations).await;
+    for (source, _) in pages_of(table) {
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
             let other = table.sources.iter().find(|source| source.id == *id);
@@ -130,20 +153,16 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
     }
 }
 
-/// Tells the place which pages will be asked, port by port.
-async fn foresee<'a>(eye: &Eye, table: &'a Table, candidate: &Candidate, pages: impl Iterator<Item = &'a Source>) {
-    let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.as_str());
-    let all: Vec<(&Source, Vec<&str>)> =
-        pages.map(|source| (source, source.unless.iter().filter_map(get_of).collect())).collect();
-    let own = |serves: &String| {
-        let own = all.iter().filter(|(source, _)| source.on == *serves);
-        own.map(|(source, unless)| Foreseen {
-            path: source.get.clone(),
-            unless: unless.iter().map(|path| (*path).to_owned()).collect(),
-        })
-        .collect()
+/// Tells the place which pages will be asked, port by port, but for those that were asked already.
+async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Observation]) {
+    let own = |serves: &String, target: &Target| {
+        let own = pages_of(table).filter(|(source, _)| source.on == *serves);
+        let new = own.filter(|(source, _)| !asked.iter().any(|seen| is_of(seen, target, &source.get)));
+        new.map(|(source, unless)| Foreseen { path: source.get.clone(), unless, after: None }).collect()
     };
-    eye.place.foresee(candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves))).collect()).await;
+    eye.place
+        .foresee(candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves, target))).collect())
+        .await;
 }
 
 /// What the candidate's process leaves on this host, if it is on it, and the logs that were given.

@@ -113,6 +113,8 @@ pub struct Foreseen {
     pub path: String,
     /// It will not be asked where one of these, which stand before it, is there.
     pub unless: Vec<String>,
+    /// It will be asked only where this one, which stands before it, is there.
+    pub after: Option<String>,
 }
 
 impl Place {

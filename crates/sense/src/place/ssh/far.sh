@@ -332,7 +332,7 @@ os._exit(why)
 # tools KEY: which programs there are
 z() {
   w=
-  for p in curl python3 wget nsenter; do command -v "$p" >/dev/null 2>&1 && w="$w $p"; done
+  for p in curl python3 wget nsenter journalctl systemctl nvidia-smi; do command -v "$p" >/dev/null 2>&1 && w="$w $p"; done
   b "$1 ok$w"
 }
 
@@ -408,15 +408,28 @@ process() {
 family() {
   if ! new "$known" "$1"; then return; fi
   known="$known $1"
-  o "list|/proc/$1/fd" "$1"
-  ls -l$Q "/proc/$1/fd" 2>/dev/null | grep -a ' -> /dev/shm/' | while read -r _ _ _ _ _ _ _ _ w _ s; do
+  if [ ! -r "/proc/$1/fd" ] || [ ! -x "/proc/$1/fd" ]; then
+    why "list|/proc/$1/fd" "/proc/$1/fd"
+  else
+    x=$(ls -l$Q "/proc/$1/fd" 2>/dev/null)
+    b "list|/proc/$1/fd ok"
+    printf '%s\n' "$x"
+    case $x in *' -> /dev/shm/'*) shared "$1" "$x" ;; esac
+  fi
+  kids=
+  if [ -r "/proc/$1/task/$1/children" ]; then read -r kids <"/proc/$1/task/$1/children"; fi
+  for q in $kids; do family "$q"; done
+}
+
+# shared PID LIST: what it shares its memory by, of the files in a list of what it has open
+shared() {
+  printf '%s\n' "$2" | while read -r _ _ _ _ _ _ _ _ w _ s; do
     if slab "$s"; then
       r "read|/proc/$1/status" $S "/proc/$1/status"
       r "read|/proc/$1/fdinfo/$w" 4097 "/proc/$1/fdinfo/$w"
       e "ends|descriptor|$1|$w|16777228|0" 16777228 0 "/proc/$1/fd/$w"
     fi
   done
-  for q in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$q"; done
 }
 
 # unit NAME: its files, wherever systemd may have them

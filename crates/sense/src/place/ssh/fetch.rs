@@ -116,11 +116,18 @@ pub(super) async fn get(ssh: &Ssh, target: &Target, listed: &str, query: Option<
 /// Pages that will be asked one after the other, in one round trip.
 pub(super) async fn foresee(ssh: &Ssh, target: &Target, pages: &[Foreseen]) {
     let Ok(Means::Tool(tool)) = means(ssh, target) else { return };
-    let pages: Vec<&Foreseen> = pages.iter().filter(|page| ssh.0.client.may(&page.path).is_ok()).collect();
+    let known = |page: &Foreseen| ssh.0.shelf.has(&asked(target, &page.path));
+    let pages: Vec<&Foreseen> =
+        pages.iter().filter(|page| ssh.0.client.may(&page.path).is_ok() && !known(page)).collect();
+    if pages.is_empty() {
+        return;
+    }
     let Ok(mut script) = setting(tool, target) else { return };
     for (at, page) in pages.iter().enumerate() {
-        let others = page.unless.iter().filter_map(|path| pages.iter().position(|other| other.path == *path));
-        let free: String = others.map(|other| format!("[ \"$p{other}\" != 1 ] && ")).collect();
+        let of = |path: &String| pages.iter().position(|other| other.path == *path).filter(|other| *other < at);
+        let mut free: String =
+            page.unless.iter().filter_map(of).map(|other| format!("[ \"$p{other}\" != 1 ] && ")).collect();
+        free.extend(page.after.iter().filter_map(of).map(|other| format!("[ \"$p{other}\" = 1 ] && ")));
         let _ = write!(
             script,
             "p{at}=0\nif {free}! hopeless; then\n{}if found; then p{at}=1; fi\nfi\n",
@@ -135,9 +142,12 @@ pub(super) async fn foresee(ssh: &Ssh, target: &Target, pages: &[Foreseen]) {
         let url = target.base.url(&page.path);
         let outcome = outcome.map_err(|blind| Blind::new(blind.kind, format!("GET {url}: {}", blind.text)));
         let seen = Observation { get: page.path.clone(), url, at, took: seconds, outcome };
-        let ask = Ask::Get { target: Box::new(target.clone()), path: page.path.clone(), query: None };
-        ssh.0.shelf.put(ask.key(), Ok(Told::Seen(seen)));
+        ssh.0.shelf.put(asked(target, &page.path).key(), Ok(Told::Seen(seen)));
     }
+}
+
+fn asked(target: &Target, path: &str) -> Ask {
+    Ask::Get { target: Box::new(target.clone()), path: path.to_owned(), query: None }
 }
 
 /// What fetches pages of this target: whatever is allowed there. Connections are for what must not pass through a program

@@ -47,7 +47,7 @@ const ENTER: Duration = Duration::from_secs(8);
 /// How long it may take for any later question.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Shells that are opened before they are needed: hosts allow ten at once.
-const SPARES: usize = 4;
+const SPARES: usize = 6;
 /// Shells that are started anew in one look.
 const RESTARTS: usize = 1;
 /// How long for pages: some requests of some seconds each.
@@ -193,6 +193,9 @@ impl Ssh {
     }
 
     async fn program(&self, plan: &Plan, patience: Duration) -> Result<Ran, Blind> {
+        if !lock(&self.0.tools).has(plan.program) {
+            return Err(Blind::new(BlindKind::Gone, format!("there is no {} on this host", plan.program)));
+        }
         let session = self.programs().await?;
         let frames = session.ask(&questions::program(plan, patience), patience + PATIENCE).await?;
         let late = || Blind::new(BlindKind::Deadline, format!("{} did not answer in time", plan.program));
