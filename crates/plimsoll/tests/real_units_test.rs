@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
+use testkit::door::Door;
 use testkit::real::wanted;
 use testkit::systemd::{Hide, Step, Units};
 use testkit::{canary, schema_faults};
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         trial(runs, "HTTP is blocked where a test says so", blocked),
         trial(runs, "found: three units by their names", found),
         trial(runs, "doctor names ExecStart of the unit", doctor),
+        trial(runs, "over ssh units, journal and source are as they are there", over_ssh),
         trial(runs, "everything: decode fills with its metrics off", everything),
         trial(runs, "decode fills, by its log alone", log_alone),
         trial(runs, "decode fills, by shared memory alone", slab_alone),
@@ -65,6 +67,36 @@ fn main() -> ExitCode {
         drop(place.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
     }
     code
+}
+
+/// Nothing that is true of the host is lost on the way.
+fn over_ssh() -> Result<(), Failed> {
+    with(|place| {
+        let door = Door::open(&place.units);
+        let there: Value = serde_json::from_slice(&place.run(&EVERYTHING, &["doctor", "--json"]).stdout)?;
+        let words = ["doctor", "--json", "--ssh-config", door.config(), "ssh://units"];
+        let afar: Value = serde_json::from_slice(&canary::run(std::process::Command::new(PROGRAM).args(words)).stdout)?;
+        assert_eq!(schema_faults(&afar), Vec::<String>::new());
+        for unit in [ROUTER, PREFILL, DECODE] {
+            let pid = place.units.pid(unit);
+            let (near, far) = (server(&there, pid), server(&afar, pid));
+            assert_eq!(far["unit"], unit);
+            assert_eq!(far["build"], near["build"], "{unit}");
+            let fixes = |one: &Value| {
+                let gaps = one["gaps"].as_array().expect("gaps").iter();
+                gaps.map(|gap| format!("{} {}", gap["id"], gap["fix"])).collect::<Vec<_>>()
+            };
+            assert_eq!(fixes(far), fixes(near), "{unit}: flag, file and line");
+            let drop_in = |one: &Value| one["drop_in"]["text"].clone();
+            assert_eq!(drop_in(far), drop_in(near), "{unit}");
+        }
+        let words = ["explain", "--json", "--ssh-config", door.config(), "ssh://units"];
+        let explained: Value =
+            serde_json::from_slice(&canary::run(std::process::Command::new(PROGRAM).args(words)).stdout)?;
+        let text = explained.to_string();
+        assert!(text.contains(&format!("journal of {DECODE}")), "its journal was read: {explained}");
+        Ok(())
+    })
 }
 
 /// The deployment, and where plimsoll lies in it.

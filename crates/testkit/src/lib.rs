@@ -1,6 +1,7 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
 pub mod canary;
+pub mod door;
 pub mod far;
 pub mod lab;
 mod program;

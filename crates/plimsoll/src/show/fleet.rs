@@ -92,9 +92,13 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
     cells
 }
 
-/// The address without the scheme.
+/// The address without the scheme; of a server on another host's loopback the host and the port, as a target may be given.
 pub(crate) fn address(server: &Server) -> String {
-    server.url.split_once("://").map_or(server.url.as_str(), |(_, rest)| rest).to_owned()
+    let (scheme, rest) = server.url.split_once("://").unwrap_or(("", &server.url));
+    match rest.split_once("/127.0.0.1:") {
+        Some((host, port)) if scheme == "ssh" => format!("{host}/{port}"),
+        _ => rest.to_owned(),
+    }
 }
 
 /// How many workers a router lists, and how many of them it sends requests to.

@@ -24,7 +24,7 @@ const COMPLAINTS: usize = 8 << 10;
 #[derive(Debug)]
 pub(super) struct Session {
     shared: Arc<Shared>,
-    stdin: AsyncMutex<ChildStdin>,
+    stdin: Arc<AsyncMutex<ChildStdin>>,
     _child: Child,
 }
 
@@ -38,10 +38,13 @@ struct Shared {
 /// What `ssh` and the shell complain of, the last of it.
 pub(super) type Complaints = Arc<Mutex<Vec<u8>>>;
 
+/// Who waits for one answer.
+type Asker = oneshot::Sender<Result<Vec<Frame>, Blind>>;
+
 /// Who waits for answers, in the order asked; and why nobody need wait any more.
 #[derive(Debug, Default)]
 struct Waiting {
-    askers: VecDeque<oneshot::Sender<Result<Vec<Frame>, Blind>>>,
+    askers: VecDeque<Asker>,
     ended: Option<Blind>,
 }
 
@@ -63,7 +66,7 @@ impl Session {
         let shared =
             Arc::new(Shared { host: host.to_owned(), waiting: Mutex::default(), complaints: Complaints::default() });
         tokio::spawn(listen(Arc::clone(&shared), stdout, stderr, boundary.to_owned()));
-        Ok(Session { shared, stdin: AsyncMutex::new(stdin), _child: child })
+        Ok(Session { shared, stdin: Arc::new(AsyncMutex::new(stdin)), _child: child })
     }
 
     /// Tells the shell what it needs, without waiting.
@@ -92,32 +95,40 @@ impl Session {
 
     /// Lets the far shell run `script`, and waits for what it tells. One that is late is not waited for again: what comes
     /// then would be taken for other answers.
+    ///
+    /// Cancel safe: a question is asked to its end by a task of its own, and an answer that nobody waits for is dropped.
     pub(super) async fn ask(&self, script: &str, patience: Duration) -> Result<Vec<Frame>, Blind> {
         let (send, receive) = oneshot::channel();
-        let told = timeout(patience, async {
-            let mut stdin = self.stdin.lock().await;
-            {
-                let mut waiting = self.shared.lock();
-                if let Some(blind) = &waiting.ended {
-                    return Err(blind.clone());
-                }
-                waiting.askers.push_back(send);
+        // The shell reads a group to its end before it runs any of it, and programs in it must not read the script.
+        let whole = format!("{{\n{script}b .\n}} </dev/null\n");
+        tokio::spawn(put(Arc::clone(&self.shared), Arc::clone(&self.stdin), whole, send));
+        match timeout(patience, receive).await {
+            Ok(told) => told.unwrap_or_else(|_| Err(self.why())),
+            Err(_) => {
+                let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
+                let blind = Blind::new(BlindKind::Deadline, text);
+                self.shared.end(&blind);
+                Err(blind)
             }
-            // The shell reads a group to its end before it runs any of it, and programs in it must not read the script.
-            let whole = format!("{{\n{script}b .\n}} </dev/null\n");
-            // that it went away is told by its output's end
-            let _ = stdin.write_all(whole.as_bytes()).await;
-            let _ = stdin.flush().await;
-            drop(stdin);
-            receive.await.unwrap_or_else(|_| Err(errors::ended(&self.shared.host, &self.shared.said(), false)))
-        });
-        told.await.unwrap_or_else(|_| {
-            let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
-            let blind = Blind::new(BlindKind::Deadline, text);
-            self.shared.end(&blind);
-            Err(blind)
-        })
+        }
     }
+}
+
+/// Puts a question to the shell; its asker stands in the queue in the order in which it was written.
+async fn put(shared: Arc<Shared>, stdin: Arc<AsyncMutex<ChildStdin>>, script: String, asker: Asker) {
+    let mut stdin = stdin.lock().await;
+    {
+        let mut waiting = shared.lock();
+        if let Some(blind) = &waiting.ended {
+            // one that gave up does not care
+            let _ = asker.send(Err(blind.clone()));
+            return;
+        }
+        waiting.askers.push_back(asker);
+    }
+    // that it went away is told by its output's end
+    let _ = stdin.write_all(script.as_bytes()).await;
+    let _ = stdin.flush().await;
 }
 
 impl Shared {
