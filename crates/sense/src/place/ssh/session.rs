@@ -102,15 +102,13 @@ impl Session {
         // The shell reads a group to its end before it runs any of it, and programs in it must not read the script.
         let whole = format!("{{\n{script}b .\n}} </dev/null\n");
         tokio::spawn(put(Arc::clone(&self.shared), Arc::clone(&self.stdin), whole, send));
-        match timeout(patience, receive).await {
-            Ok(told) => told.unwrap_or_else(|_| Err(self.why())),
-            Err(_) => {
-                let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
-                let blind = Blind::new(BlindKind::Deadline, text);
-                self.shared.end(&blind);
-                Err(blind)
-            }
+        if let Ok(told) = timeout(patience, receive).await {
+            return told.unwrap_or_else(|_| Err(self.why()));
         }
+        let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
+        let blind = Blind::new(BlindKind::Deadline, text);
+        self.shared.end(&blind);
+        Err(blind)
     }
 }
 
