@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         ("saved files can be captured", saved),
         ("no secret, no prompt, nothing of other processes", safe),
         ("names and addresses are replaced, and still belong together", anonymous),
+        ("names of hosts over ssh are replaced", anonymous_way),
         ("a server that is slow is asked less often", slow),
         ("what is inside is listed", listed),
         ("a capture that was ended in the middle is read as far as it goes", ended),
@@ -310,6 +311,21 @@ fn anonymous() -> Result<(), Failed> {
     let named = servers.iter().find(|one| one["role"] == "router").expect("the router");
     let worker = named["router_view"][0]["worker"].as_str().expect("its worker");
     assert!(servers.iter().any(|one| one["url"] == worker), "by one name: {worker}");
+    Ok(())
+}
+
+/// The same of a host over ssh, also of what ssh says of it.
+fn anonymous_way() -> Result<(), Failed> {
+    let (_folder, file) = folder();
+    let server = decode();
+    capture(&file, &["--anonymise", "ssh://alice@gpu-secret.invalid", "ssh://nosuchalias", &server.url()]);
+    let whole = text(&file);
+    for word in ["alice", "gpu-secret", "nosuchalias"] {
+        assert!(!whole.contains(word), "{word} is in it: {whole}");
+    }
+    let later = json(&["status", "--capture", &file]);
+    let hosts = later["hosts"].as_array().expect("hosts");
+    assert!(hosts.len() == 2 && hosts.iter().all(|host| host["unreachable"].is_string()), "{later}");
     Ok(())
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Keys {
     words: Vec<String>,
     /// What is asked of servers, anyway.
     pages: Vec<String>,
+    /// They are for this host: what is found on another one may be anybody's, and gets only what its own row gives.
+    near: bool,
 }
 
 /// What opens one target, on one host.
@@ -98,7 +100,7 @@ impl Keys {
         };
         // On the command line it is a slip, to be told at once; a row's costs its target only.
         common.credentials.check().map_err(|blind| anyhow!("{blind}"))?;
-        Ok(Keys { common, rows, words, pages })
+        Ok(Keys { common, rows, words, pages, near: true })
     }
 
     /// The addresses of the targets file, as they are written, but for those of monitors.
@@ -112,6 +114,7 @@ impl Keys {
     pub(crate) fn on(&self, via: Option<&Destination>) -> Keys {
         let mut keys = self.clone();
         keys.rows.retain(|row| row.via.as_ref() == via);
+        keys.near = via.is_none();
         keys
     }
 
@@ -123,7 +126,13 @@ impl Keys {
     /// Rows for these addresses that open nothing: what a capture says was listed.
     pub(crate) fn bare(listed: &[String], pages: Vec<String>) -> Keys {
         let row = |text: &String| Some(Opens { via: None, target: text.parse().ok()?, row: Row::default() });
-        Keys { common: Row::default(), rows: listed.iter().filter_map(row).collect(), words: Vec::new(), pages }
+        Keys {
+            common: Row::default(),
+            rows: listed.iter().filter_map(row).collect(),
+            words: Vec::new(),
+            pages,
+            near: true,
+        }
     }
 
     /// The targets to ask. One place may be among them under several names.
@@ -146,9 +155,13 @@ impl Keys {
         Some(opens.row.applied(target.clone()))
     }
 
-    /// A server that was found on this host: the file's row, else what the command line gives.
+    /// A server that was found: the file's row, else, on this host, what the command line gives.
     pub(crate) fn for_own(&self, target: Target) -> Target {
-        self.listed(&target).unwrap_or_else(|| self.common.applied(target))
+        match self.listed(&target) {
+            Some(opened) => opened,
+            None if self.near => self.common.applied(target),
+            None => target,
+        }
     }
 
     /// Remarks on the command line's credentials.

@@ -60,7 +60,7 @@ pub(super) fn forget(observation: &mut Observation) {
 /// Finds out what unsorted ports serve and, if need be, what engine it is.
 async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>, until: Time) {
     let pages = sorting(eye, candidate.engine.as_deref());
-    eye.place.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect()).await;
+    eye.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect(), until).await;
     for target in std::mem::take(&mut candidate.unsorted) {
         let mut silent = 0;
         let mut recognised = None;
@@ -133,7 +133,7 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
     });
     let mut silent = 0;
     let mut hopeless: Vec<&str> = Vec::new();
-    foresee(eye, table, candidate, observations).await;
+    foresee(eye, table, candidate, observations, until).await;
     for (source, _) in pages_of(table) {
         let Some(target) = candidate.ports.get(&source.on) else { continue };
         let answered = |id: &String| {
@@ -154,15 +154,14 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
 }
 
 /// Tells the place which pages will be asked, port by port, but for those that were asked already.
-async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Observation]) {
+async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Observation], until: Time) {
     let own = |serves: &String, target: &Target| {
         let own = pages_of(table).filter(|(source, _)| source.on == *serves);
         let new = own.filter(|(source, _)| !asked.iter().any(|seen| is_of(seen, target, &source.get)));
         new.map(|(source, unless)| Foreseen { path: source.get.clone(), unless, after: None }).collect()
     };
-    eye.place
-        .foresee(candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves, target))).collect())
-        .await;
+    let pages = candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves, target))).collect();
+    eye.foresee(pages, until).await;
 }
 
 /// What the candidate's process leaves on this host, if it is on it, and the logs that were given.

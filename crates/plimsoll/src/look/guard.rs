@@ -8,6 +8,7 @@ use std::time::Duration;
 use model::{Blind, BlindKind, Observation, Time};
 use sense::Target;
 use sense::http::Scheme;
+use sense::place::Foreseen;
 
 use super::Eye;
 use super::identity::Space;
@@ -83,6 +84,14 @@ impl Eye {
                 self.blind(target, path, left, &format!("given up after {left:.1} s: the time for this look was over"))
             }
         }
+    }
+
+    /// Tells the place which pages of targets will be asked, of those that still may be, until `until` at the latest.
+    pub(super) async fn foresee(&self, pages: Vec<(Target, Vec<Foreseen>)>, until: Time) {
+        let open = pages.into_iter().filter(|(target, _)| self.refusal(target, until).is_none()).collect();
+        let left = until.since(self.place.now()).max(0.0);
+        // What does not come in time is asked, or refused, by itself.
+        let _ = tokio::time::timeout(Duration::from_secs_f64(left), self.place.foresee(open)).await;
     }
 
     /// Notes that nothing at the target's address is worth another request.

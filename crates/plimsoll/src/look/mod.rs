@@ -61,8 +61,10 @@ pub(crate) struct Look {
     pub(crate) monitors: Vec<Target>,
     /// How they are asked: from here.
     pub(crate) here: Arc<Eye>,
-    /// The time as of which each site is judged, by its own clock.
-    pub(crate) nows: Vec<Time>,
+    /// When the look at each site began and as of when it is judged, by the site's own clock.
+    pub(crate) spans: Vec<(Time, Time)>,
+    /// Whether anything could be seen of each site.
+    pub(crate) reached: Vec<bool>,
     /// What is said first, where it was no look at what is there now.
     pub(crate) origin: Option<String>,
 }
@@ -220,11 +222,16 @@ impl Opened {
         }
         all.sort_by_key(|(at, _)| *at);
         let seen: Vec<Seen> = all.into_iter().map(|(_, seen)| seen).collect();
-        let nows = self.sites.iter().zip(&seen).map(|(site, seen)| seen.now.unwrap_or(site.eye.place.now())).collect();
+        let span = |(site, seen): (&Site, &Seen)| {
+            let now = seen.now.unwrap_or(site.eye.place.now());
+            (now.plus(-seen.took), now)
+        };
+        let spans = self.sites.iter().zip(&seen).map(span).collect();
+        let reached = seen.iter().map(|seen| seen.failed.is_none()).collect();
         let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
         let notes = self.notes.iter().cloned().chain(more).collect();
-        Ok(Look { snapshot, looked, notes, sites, monitors, here, nows, origin: self.origin.clone() })
+        Ok(Look { snapshot, looked, notes, sites, monitors, here, spans, reached, origin: self.origin.clone() })
     }
 }
 

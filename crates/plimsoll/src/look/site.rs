@@ -77,19 +77,19 @@ impl Site {
 /// Looks once; `deep`: also at the installed source. What stands in the way of a whole host over ssh is told in what was
 /// seen; an error is one of usage.
 pub(super) async fn look(site: &Site, deep: bool) -> Result<Seen> {
-    let started = site.eye.place.now();
+    let started = sense::clock::now();
     if site.plan.files {
         let saved = saved::look(&site.eye, &site.plan.targets).await?;
         return Ok(Seen { looked: saved.looked, notes: saved.notes, now: Some(saved.now), ..Seen::default() });
     }
     let sought = if site.searched() { Sought { deep, ..site.eye.sought.clone() } } else { Sought::default() };
     if let Err(blind) = site.eye.place.enter(&sought).await {
-        let now = site.eye.place.now();
-        return Ok(Seen { failed: Some(blind), now: Some(now), took: now.since(started), ..Seen::default() });
+        let (now, took) = (site.eye.place.now(), sense::clock::now().since(started));
+        return Ok(Seen { failed: Some(blind), now: Some(now), took, ..Seen::default() });
     }
     let mut seen = servers(site, deep).await?;
-    let now = site.eye.place.now();
-    (seen.now, seen.took) = (Some(now), now.since(started));
+    // How long it took is by our clock: theirs may be set, and is only known once one is there.
+    (seen.now, seen.took) = (Some(site.eye.place.now()), sense::clock::now().since(started));
     if let Some(via) = site.name() {
         for note in &mut seen.notes {
             note.text = format!("{via}: {}", note.text);

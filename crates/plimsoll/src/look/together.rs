@@ -24,7 +24,14 @@ pub(super) fn joined(
     let abroad = Abroad::of(sites, &seen);
     let mut notes = Vec::new();
     for (at, (site, own)) in sites.iter().zip(&mut seen).enumerate() {
-        own.looked.retain(|one| !abroad.has_better(at, site, one));
+        own.looked.retain(|one| match abroad.better(at, site, one) {
+            Some(better) => {
+                let text = format!("{} is {better}: it is shown as what is seen there", one.candidate.url());
+                notes.push(Note::new("same-server", text));
+                false
+            }
+            None => true,
+        });
         notes.append(&mut own.notes);
     }
     let views = views(sites, &seen, &abroad);
@@ -88,7 +95,11 @@ impl Abroad {
         let mut map: BTreeMap<(IpAddr, u16), Vec<(usize, String)>> = BTreeMap::new();
         if sites.len() > 1 {
             for (at, (site, own)) in sites.iter().zip(seen).enumerate() {
-                for one in own.looked.iter().filter(|one| one.candidate.process.is_some()) {
+                // Addresses of containers' networks are the same on every host; a host's own are its own.
+                let own_namespace = |one: &&Looked| {
+                    one.candidate.process.as_ref().is_some_and(|own| own.same_netns_as_us == Some(true))
+                };
+                for one in own.looked.iter().filter(own_namespace) {
                     for target in one.candidate.targets() {
                         for address in site.eye.atlas.outside(target) {
                             map.entry((address, target.base.port)).or_default().push((at, one.candidate.url()));
@@ -108,11 +119,14 @@ impl Abroad {
         }
     }
 
-    /// Whether a server that was asked from afar is one that another site sees from within.
-    fn has_better(&self, site: usize, from: &Site, one: &Looked) -> bool {
+    /// The server of another site, seen from within there, that one which was asked from afar is.
+    fn better(&self, site: usize, from: &Site, one: &Looked) -> Option<&str> {
+        if one.candidate.process.is_some() || one.candidate.face().is_some_and(|face| !face.base.prefix.is_empty()) {
+            return None;
+        }
         let spots = one.candidate.spots(&from.eye.atlas);
-        let mut homes = spots.iter().filter_map(|spot| self.at(spot.elsewhere()?));
-        one.candidate.process.is_none() && homes.any(|(home, _)| *home != site)
+        let homes = spots.iter().filter_map(|spot| self.at(spot.elsewhere()?));
+        homes.into_iter().find(|(home, _)| *home != site).map(|(_, url)| url.as_str())
     }
 }
 

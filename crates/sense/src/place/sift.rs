@@ -51,6 +51,16 @@ impl Budget {
         Budget { entries: entries.into(), bytes: bytes.into() }
     }
 
+    /// Takes one entry, if one is left.
+    pub(super) fn entry(&self) -> bool {
+        Budget::take(&self.entries, 1)
+    }
+
+    /// Takes so many bytes, if they are left.
+    pub(super) fn spend(&self, bytes: usize) -> bool {
+        Budget::take(&self.bytes, bytes)
+    }
+
     fn take(of: &AtomicUsize, amount: usize) -> bool {
         of.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount)).is_ok()
     }

@@ -15,6 +15,7 @@ use sense::place::{Kept as Answer, Key, Recorder, Told};
 
 pub(crate) use self::length::seconds;
 use self::output::Output;
+use super::status::has_figure;
 use crate::cli::{CaptureArgs, CaptureCommand};
 use crate::evidence::{self, Pseudonyms, Removed};
 use crate::look::{self, Look, Opened, monitors, progress};
@@ -65,7 +66,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
     let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
     let mut takes = 0;
     let mut slowed: Option<f64> = None;
-    let mut reached = false;
+    let mut answered = false;
     loop {
         let begun = sense::clock::now();
         // What is installed does not change from one second to the next.
@@ -82,7 +83,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
             look = progress::over(opened.eyes(), quiet, Box::pin(taking)) => look?,
             _ = interrupt.recv() => break,
         };
-        reached |= !look.looked.is_empty();
+        answered |= has_figure(&look.snapshot);
         tape.take(takes, begun, &opened, &kept, &look)?;
         takes += 1;
         let pause = every.max(busiest(&look) / DUTY);
@@ -101,7 +102,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
     }
     let summary = Summary { takes, slowed, every, output: &output };
     let text = summary.text(&tape)?;
-    Ok(output.said(text, u8::from(!reached || takes == 0)))
+    Ok(output.said(text, u8::from(!answered)))
 }
 
 /// What this host calls itself, which may stand anywhere.
@@ -150,6 +151,12 @@ struct Tape<W> {
 impl<W: std::io::Write> Tape<W> {
     /// One look at all sites.
     fn take(&mut self, number: u64, begun: Time, opened: &Opened, kept: &[Kept], look: &Look) -> Result<()> {
+        if let Some(pseudonyms) = &mut self.pseudonyms {
+            // What a host is called is known before anything is said of it.
+            for own in kept {
+                pseudonyms.meet_site(&own.site);
+            }
+        }
         for (at, own) in kept.iter().enumerate() {
             let answers = own.recorder.take();
             let (mut answers, removed) = evidence::redact(&opened.here.tables, answers, self.pseudonyms.as_mut());
@@ -162,7 +169,7 @@ impl<W: std::io::Write> Tape<W> {
                 Some(pseudonyms) => pseudonyms.site(&own.site),
                 None => own.site.clone(),
             };
-            let now = look.nows.get(at).copied().unwrap_or(look.snapshot.taken_at);
+            let (begun, now) = look.spans.get(at).copied().unwrap_or((begun, look.snapshot.taken_at));
             self.writer.look(number, &site, begun, &answers, now)?;
         }
         self.writer.end_take()?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{Answer, Blind, Observation};
 use sense::capture::Site;
 use sense::place::{CommandLine, Commands, Kept, Key, Listing, SiftedFile, SiftedFolder, Taken, Told};
+use sense::ssh::Destination;
 use sense::{Content, Ends, Ran};
 
 use super::Pseudonyms;
@@ -101,11 +102,19 @@ impl Pseudonyms {
     }
 
     fn blind(&mut self, blind: &Blind) -> Blind {
-        Blind { text: self.text(&blind.text), kind: blind.kind }
+        let said = self.said(&blind.text);
+        Blind { text: self.text(&said), kind: blind.kind }
     }
 
     fn path(&mut self, path: &Path) -> PathBuf {
         path.to_str().map_or_else(|| path.to_path_buf(), |text| PathBuf::from(self.text(text)))
+    }
+
+    /// Takes note of where a site is, before anything is said of it.
+    pub(crate) fn meet_site(&mut self, site: &Site) {
+        if let Some(Ok(way)) = site.via.as_ref().map(|via| via.parse::<Destination>()) {
+            self.meet_way(&way);
+        }
     }
 
     /// What was looked at, by its other names.
@@ -118,7 +127,10 @@ impl Pseudonyms {
         };
         let (targets, logs) = (other(&site.targets), other(&site.logs));
         let (monitors, listed) = (other(&site.monitors), other(&site.listed));
-        let via = other(site.via.as_slice()).pop();
+        let via = site.via.as_ref().map(|via| match via.parse::<Destination>() {
+            Ok(way) => self.way(&way).to_string(),
+            Err(_) => "ssh://somewhere".to_owned(),
+        });
         Site { via, targets, files: site.files, logs, monitors, listed }
     }
 

@@ -9,12 +9,16 @@ mod text;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use sense::ssh::Destination;
+
 /// Pseudonyms given so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pseudonyms {
     /// By name in small letters.
     hosts: BTreeMap<String, String>,
     users: BTreeMap<String, String>,
+    /// Hosts over ssh, by whatever word they go here, and the word for that.
+    ways: BTreeMap<String, String>,
     v4: BTreeMap<Ipv4Addr, Ipv4Addr>,
     v6: BTreeMap<Ipv6Addr, Ipv6Addr>,
 }
@@ -39,6 +43,36 @@ impl Pseudonyms {
             let number = self.hosts.len() + 1;
             self.hosts.entry(name).or_insert_with(|| format!("host-{number}"));
         }
+    }
+
+    /// Takes note of a host over ssh, before anything is said of it.
+    pub(crate) fn meet_way(&mut self, way: &Destination) {
+        let name = way.host().to_owned();
+        self.meet(&name);
+        let other = match (self.host(&name).map(str::to_owned), name.parse()) {
+            (Some(other), _) => other,
+            (None, Ok(address)) => self.address(address).to_string(),
+            (None, Err(_)) => format!("way-{}", self.ways.len() + 1),
+        };
+        self.ways.entry(name).or_insert(other);
+        if let Some(user) = way.user() {
+            self.user(user);
+        }
+    }
+
+    /// A host over ssh by its other names.
+    fn way(&mut self, way: &Destination) -> Destination {
+        self.meet_way(way);
+        let user = way.user().map(|user| self.user(user));
+        let host = self.ways.get(way.host()).cloned().unwrap_or_default();
+        way.renamed(user, host)
+    }
+
+    /// What `ssh` and we say of a host over it, where its name and user may stand anywhere.
+    fn said(&self, text: &str) -> String {
+        let users = self.users.iter().map(|(user, other)| (format!("{user}@"), format!("{other}@")));
+        let hosts = self.ways.iter().map(|(host, other)| (host.clone(), other.clone()));
+        users.chain(hosts).fold(text.to_owned(), |text, (own, other)| text.replace(&own, &other))
     }
 
     /// The pseudonym of a host's name, if it is one.

@@ -65,7 +65,8 @@ pub(crate) async fn watchers(look: &Look) -> anyhow::Result<Vec<Watcher>> {
     let pages: Vec<(&Looked, Page)> = look.looked.iter().filter_map(page).collect();
     let mut watchers = Vec::new();
     if look.monitors.is_empty() {
-        for (at, site) in look.sites.iter().enumerate().filter(|(_, site)| site.searched()) {
+        let reached = |at: &usize| look.reached.get(*at).copied().unwrap_or(true);
+        for (at, site) in look.sites.iter().enumerate().filter(|(at, site)| site.searched() && reached(at)) {
             watchers.extend(found(at, &site.eye, &pages).await?);
         }
     }

@@ -15,7 +15,8 @@ use super::questions::opened_by;
 use crate::command::{Ran, STDOUT};
 use crate::place::ask::{Answered, Ask, Key, Told};
 use crate::place::{
-    CMDLINE, CommandLine, Commands, Content, Ends, Kin, Listing, PipeEnd, Pipes, SiftedFile, SiftedFolder, Stamp, Taken,
+    CMDLINE, CommandLine, Commands, Content, Ends, Kin, Listing, PipeEnd, Pipes, Sieve, SiftedFile, SiftedFolder,
+    Stamp, Taken,
 };
 use crate::process::stat_of;
 use crate::text::inode;
@@ -46,7 +47,7 @@ pub(super) fn of(ask: &Ask, group: &[(&str, &[u8])]) -> (Answered, Vec<(Key, Ans
         },
         Ask::Link { .. } => body(group).map(|bytes| Told::Link(PathBuf::from(OsString::from_vec(bytes.to_vec())))),
         Ask::Ends { head, tail, .. } => ends(group, *head, *tail).map(Told::Ends),
-        Ask::Sift { .. } => sifted(group).map(Told::Sifted),
+        Ask::Sift { sieve, .. } => sifted(group, sieve).map(Told::Sifted),
         Ask::Commands { .. } => commands(group).map(Told::Commands),
         Ask::Kin => body(group).map(|bytes| Told::Kin(kin(bytes))),
         Ask::Pipes => body(group).map(|bytes| Told::Pipes(pipes(bytes))),
@@ -152,7 +153,7 @@ fn ends(group: &[(&str, &[u8])], head: usize, tail: usize) -> Result<Ends, Refus
     Ok(ends)
 }
 
-fn sifted(group: &[(&str, &[u8])]) -> Result<SiftedFolder, Refused> {
+fn sifted(group: &[(&str, &[u8])], sieve: &Sieve) -> Result<SiftedFolder, Refused> {
     let (told, bytes) = first(group)?;
     // What it is called with all links followed tells as well as a number whether it is the same one.
     let mut hasher = DefaultHasher::new();
@@ -161,11 +162,25 @@ fn sifted(group: &[(&str, &[u8])]) -> Result<SiftedFolder, Refused> {
     let mut out = SiftedFolder { id, folders: Vec::new(), files: Vec::new(), cut: false, passed: 0 };
     let mut hits: HashMap<&[u8], &[u8]> =
         group.iter().filter_map(|(word, bytes)| Some((word.strip_prefix("file ")?.as_bytes(), *bytes))).collect();
-    for entry in bytes.split(|byte| *byte == 0) {
+    // What nobody searched is not without the words.
+    let unsearched = group.iter().any(|(word, _)| *word == "unsearched");
+    let odd: Vec<&[u8]> = group.iter().filter_map(|(word, _)| Some(word.strip_prefix("odd ")?.as_bytes())).collect();
+    for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        if !sieve.budget.entry() {
+            out.cut = true;
+            break;
+        }
         match entry {
+            [b'f', name @ ..] if odd.contains(&name) || unsearched && !hits.contains_key(name) => out.passed += 1,
             [b'd', name @ ..] => out.folders.push(OsString::from_vec(name.to_vec())),
             [b'f', name @ ..] => {
                 let taken = hits.remove(name).map_or(Taken::Without, |bytes| Taken::With(bytes.to_vec()));
+                if let Taken::With(bytes) = &taken
+                    && !sieve.budget.spend(bytes.len())
+                {
+                    out.cut = true;
+                    break;
+                }
                 // Nothing is kept of other hosts' files from one run to the next: a stamp need only differ from others.
                 let stamp =
                     Stamp { device: id.0, inode: id.1, size: out.files.len() as u64, modified_ns: 0, changed_ns: 0 };
@@ -251,7 +266,7 @@ fn addresses(group: &[(&str, &[u8])], host: &str) -> Result<Vec<IpAddr>, Refused
     if found.is_empty() { Err((BlindKind::Name, "the name does not resolve there")) } else { Ok(found) }
 }
 
-/// What a program printed, what it complained of, and its exit code on the last line of that; `None` where it was ended for
+/// What a program printed, what it complained of, and its exit code between two signs in that; `None` where it was ended for
 /// its time.
 pub(super) fn ran(frames: &[Frame], program: &str) -> Result<Option<Ran>, Blind> {
     /// `timeout` says so of a program that it ended.
@@ -262,8 +277,10 @@ pub(super) fn ran(frames: &[Frame], program: &str) -> Result<Option<Ran>, Blind>
     let bytes = body(group).map_err(gone)?;
     let said = group.iter().find_map(|(word, bytes)| (*word == "said").then(|| String::from_utf8_lossy(bytes)));
     let said = said.unwrap_or_default();
-    let (complaints, code) = said.rsplit_once('\n').unwrap_or(("", &said));
-    let code: Option<i32> = code.trim().parse().ok();
+    let mut parts = said.split('\u{1}');
+    let (before, code, behind) = (parts.next(), parts.next(), parts.next());
+    let complaints = format!("{}{}", before.unwrap_or_default(), behind.unwrap_or_default());
+    let code: Option<i32> = code.and_then(|code| code.parse().ok());
     if code == Some(ENDED) {
         return Ok(None);
     }

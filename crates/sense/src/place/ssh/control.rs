@@ -13,7 +13,7 @@ use super::random;
 
 /// What is set whatever the user's configuration says. No prompts; no ports opened here, no commands of the user's own;
 /// an end within seconds where nobody answers.
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "BatchMode=yes",
     "ConnectTimeout=5",
     "ConnectionAttempts=1",
@@ -23,6 +23,7 @@ const OPTIONS: [&str; 11] = [
     "PermitLocalCommand=no",
     "RemoteCommand=none",
     "ForwardAgent=no",
+    "UpdateHostKeys=no",
     "LogLevel=INFO",
     "Compression=yes",
 ];

@@ -29,6 +29,17 @@ impl Destination {
         &self.host
     }
 
+    /// The user to be there, where one was given.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// The same by other names.
+    #[must_use]
+    pub fn renamed(&self, user: Option<String>, host: String) -> Destination {
+        Destination { user, host, port: self.port }
+    }
+
     /// The words that name it to `ssh`; the last one is the host, and none can be taken for an option.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();

@@ -1,11 +1,11 @@
 # What runs in the shell of another host: these functions, and lines that call them. They only read, write nothing, and
-# start no program but cat, curl, date, dd, getent, grep, head, ls, nsenter, python3, readlink, sort, stat, timeout, tr, wget
+# start no program but cat, curl, date, dd, getent, grep, head, ls, nsenter, python3, readlink, sort, stat, tail, timeout, tr, wget
 # and those of crates/sense/src/command.
 #
 # Each answer is a line with the boundary, the question's key and what came of it, then bytes up to the next boundary.
 PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin LC_ALL=C TZ=UTC
 export PATH LC_ALL TZ
-unset CDPATH GREP_OPTIONS IFS
+unset CDPATH GREP_OPTIONS IFS http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 set +e +u
 NL='
 '
@@ -25,16 +25,22 @@ why() {
   if [ -n "$p" ] && [ -d "$p" ] && [ ! -x "$p" ]; then b "$1 denied"; else b "$1 gone"; fi
 }
 
+# stored PATH: on a file system whose files do not act when they are read; the kernel's are no such ones
+stored() {
+  case $(stat -L -f -c %t -- "$1" 2>/dev/null) in
+  9fa0 | 62656572 | 64626720 | 74726163 | 73636673 | 27e0eb | 63677270) return 1 ;;
+  '') return 2 ;;
+  esac
+}
+
 # regular KEY PATH: sets f to a stored regular file that may be read, or tells why not
 regular() {
   f=$2
   if [ ! -e "$f" ]; then why "$1" "$f"; return 1; fi
   if [ ! -f "$f" ]; then b "$1 other"; return 1; fi
   if [ ! -r "$f" ]; then b "$1 denied"; return 1; fi
-  case $(stat -L -f -c %t -- "$f" 2>/dev/null) in
-  9fa0 | 62656572 | 64626720 | 74726163 | 73636673 | 27e0eb | 63677270) b "$1 kernel"; return 1 ;;
-  '') b "$1 nostat"; return 1 ;;
-  esac
+  stored "$f"
+  case $? in 0) ;; 1) b "$1 kernel"; return 1 ;; *) b "$1 nostat"; return 1 ;; esac
 }
 
 # read KEY CAP PATH
@@ -77,9 +83,12 @@ n() {
   key=$1 cap=$2 path=$3
   shift 3
   for w; do set -- "$@" -e "$w"; shift; done
-  if [ ! -r "$path" ]; then why "$key" "$path"; return; fi
+  if [ ! -e "$path" ]; then why "$key" "$path"; return; fi
+  if [ ! -f "$path" ]; then b "$key other"; return; fi
+  # Whether it may be read is told by opening: the kernel judges some files by more than their mode.
+  if ! (: <"$path") 2>/dev/null; then b "$key denied"; return; fi
   b "$key ok"
-  grep -aF "$@" <"$path" 2>/dev/null | head -c "$cap"
+  head -c 16777216 <"$path" 2>/dev/null | grep -aF "$@" | head -c "$cap"
   b "$key end 0"
 }
 
@@ -87,7 +96,7 @@ n() {
 o() {
   if [ ! -r "/proc/$2/fd" ] || [ ! -x "/proc/$2/fd" ]; then why "$1" "/proc/$2/fd"; return; fi
   b "$1 ok"
-  ls -l$Q "/proc/$2/fd" 2>/dev/null
+  ls -ln$Q "/proc/$2/fd" 2>/dev/null
 }
 
 # ends KEY HEAD TAIL PATH
@@ -141,8 +150,10 @@ v() {
 # sift KEY MOST LONGEST ENDING ROOT FOLDER WORD…: folders, files with the ending, and those in which a word stands
 s() {
   key=$1 most=$2 longest=$3 ending=$4 root=$5
+  m=0 folders=
   if ! inside "$root" "$6" || [ ! -d "$f" ]; then b "$key gone"; return; fi
   if [ ! -r "$f" ] || [ ! -x "$f" ]; then b "$key denied"; return; fi
+  if ! stored "$f"; then b "$key kernel"; return; fi
   folder=$f
   shift 6
   words=
@@ -150,7 +161,7 @@ s() {
   b "$key ok $folder"
   # What lies there belongs to someone else: only regular files are opened, and links only where they lead inside.
   set --
-  m=0 hits= folders=
+  hits= long=
   for p in "$folder"/* "$folder"/.[!.]*; do
     m=$((m + 1))
     if [ "$m" -gt "$most" ]; then printf 'c\000'; break; fi
@@ -162,13 +173,15 @@ s() {
       continue
     fi
     case $p in *"$ending") [ -n "$ending" ] || continue ;; *) continue ;; esac
-    if [ ! -f "$f" ] || [ ! -r "$f" ]; then printf 'x\000'; continue; fi
+    # What a link leads to may be anything, and names with these signs are not told apart below.
+    case $f in *'|'* | *"$NL"*) f= ;; esac
+    if [ ! -f "$f" ] || [ ! -r "$f" ] || { [ -L "$p" ] && ! stored "$f"; }; then printf 'x\000'; continue; fi
     printf 'f%s\000' "${p##*/}"
-    case $p in *"$NL"*) continue ;; esac
     if [ ! -L "$p" ]; then set -- "$@" "$p"; elif grep -aqsF -e "$words" -- "$f"; then hit "$p" "$f"; fi
   done
   if [ $# -gt 0 ]; then
     found=$(grep -alsF -e "$words" -- "$@" 2>/dev/null)
+    if [ $? -gt 2 ]; then b "$key unsearched"; fi
     IFS=$NL
     set -f
     for p in $found; do hit "$p" "$p"; done
@@ -177,6 +190,7 @@ s() {
   fi
   IFS=$NL
   set -f
+  for p in $long; do b "$key odd $p"; done
   for p in $hits; do
     b "$key file ${p%%|*}"
     head -c "$longest" <"${p#*|}" 2>/dev/null
@@ -187,19 +201,27 @@ s() {
 
 # hit PATH FILE: a file in which a word stands, for later, unless it is too long
 hit() {
-  case $1$2 in *'|'*) return ;; esac
-  if [ "$(stat -L -c %s -- "$2" 2>/dev/null || echo 0)" -gt "$longest" ]; then return; fi
+  if [ "$(stat -L -c %s -- "$2" 2>/dev/null || echo 0)" -gt "$longest" ]; then long="$long${1##*/}$NL"; return; fi
   hits="$hits${1##*/}|$2$NL"
 }
 
 # walk LEVELS MOST LONGEST ENDING ROOT FOLDER WORD…: a folder and those below it, but for skipped ones
 walk() {
   case $6 in *'|'* | *"$NL"*) return ;; esac
-  s "walk|$6|" "$2" "$3" "$4" "$5" "$6" "$(shift 6; IFS=$NL; printf '%s' "$*")"
-  if [ "$1" -le 1 ]; then return; fi
-  for d in $folders; do
-    # What the loop needs is changed by each step down: its own words are at hand again after it.
-    if new "$skipped" "$d"; then (walk $(($1 - 1)) "$2" "$3" "$4" "$5" "$6/$d" "$words"); fi
+  levels=$1 all=$2 queue="1|$6"
+  wl=$3 we=$4 wr=$5
+  shift 6
+  ww=$(IFS=$NL; printf '%s' "$*")
+  while [ -n "$queue" ] && [ "$all" -gt 0 ]; do
+    wf=${queue%%"$NL"*}
+    case $queue in *"$NL"*) queue=${queue#*"$NL"} ;; *) queue= ;; esac
+    level=${wf%%|*} wf=${wf#*|}
+    s "walk|$wf|" "$all" "$wl" "$we" "$wr" "$wf" "$ww"
+    all=$((all - m))
+    if [ "$level" -ge "$levels" ]; then continue; fi
+    for d in $folders; do
+      if new "$skipped" "$d"; then queue="$queue${queue:+$NL}$((level + 1))|$wf/$d"; fi
+    done
   done
 }
 
@@ -207,6 +229,7 @@ walk() {
 c() {
   key=$1 cap=$2
   shift 2
+  if [ $# = 0 ]; then b "$key none"; return; fi
   for w; do set -- "$@" -e "$w"; shift; done
   P=
   cd /proc || return
@@ -234,7 +257,7 @@ a() {
 # pipes KEY: the open pipes of all processes
 i() {
   b "$1 ok"
-  (cd /proc && ls -l$Q [0-9]*/fd 2>&1 | grep -a -e '/fd:$' -e 'pipe:\[' -e 'ermission denied')
+  (cd /proc && ls -ln$Q [0-9]*/fd 2>&1 | grep -a -e '/fd:$' -e 'pipe:\[' -e 'ermission denied')
 }
 
 # run KEY CAP SECONDS PROGRAM ARGUMENT…
@@ -244,7 +267,12 @@ x() {
   if ! command -v "$1" >/dev/null 2>&1; then b "$key none"; return; fi
   if command -v timeout >/dev/null 2>&1; then set -- timeout "$patience" "$@"; fi
   b "$key ok"
-  { e=$({ { "$@" 2>&3 4>&-; printf '\n%s' "$?" >&3; } | head -c "$cap" >&4; } 3>&1); } 4>&1
+  # Its output goes on, the end of its complaints is kept, and its exit code behind a sign that no text has.
+  {
+    e=$({
+      { { "$@" 2>&3 4>&- 5>&-; printf '\001%s\001' "$?" >&5; } | head -c "$cap" >&4; } 3>&1 | tail -c 8192
+    } 5>&1)
+  } 4>&1
   b "$key said"
   printf '%s' "$e"
 }
@@ -261,10 +289,9 @@ page() {
     printf '%s' "$A" | $N python3 -I -c "$PY" "$2" "$3" "$4" "$AGENT" "$M" 2>/dev/null
     ;;
   wget)
-    w=$($N wget -q -S -O - -t 1 -T 3 -U "$AGENT" "$1" 2>&1 1>&6)
-    set -- "$?"
-    printf '%s\n' "$w" | head -c 16384
-    return "$1"
+    # One that may follow where it is led is not used.
+    { $N wget --no-config --no-proxy --max-redirect=0 -q -S -O - -t 1 -T 3 -U "$AGENT" "$1" 3>&- 2>&7 1>&6; echo " $?"; } 7>&1 | head -c 16384
+    return 0
     ;;
   esac
 }
@@ -281,7 +308,10 @@ g() {
 found() { case $st in 200\ * | *\ 200\ *) return 0 ;; *) return 1 ;; esac; }
 
 # hopeless: the last page told that others of its target are not worth asking
-hopeless() { case $st in *\ [67]) return 0 ;; *) return 1 ;; esac; }
+hopeless() {
+  case $st in *\ [67]) return 0 ;; *\ 28) late=$((late + 1)) ;; esac
+  [ "$late" -ge 2 ]
+}
 PY='
 import os, sys, time, http.client as h
 _, host, port, path, agent, most = sys.argv
@@ -309,6 +339,8 @@ try:
             break
         out.write(part[:left])
         left -= len(part)
+    if left > 0 and said.length:
+        why = 18
 except ConnectionRefusedError:
     why = 7
 except TimeoutError:
@@ -329,10 +361,11 @@ sys.stdout.write("%d %.6f" % (code, time.time() - begun))
 sys.stdout.flush()
 os._exit(why)
 '
-# tools KEY: which programs there are
+# tools KEY: which programs there are; a wget that cannot be told to stay where it is sent is none
 z() {
   w=
-  for p in curl python3 wget nsenter journalctl systemctl nvidia-smi; do command -v "$p" >/dev/null 2>&1 && w="$w $p"; done
+  for p in curl python3 nsenter journalctl systemctl nvidia-smi; do command -v "$p" >/dev/null 2>&1 && w="$w $p"; done
+  if wget --no-config --no-proxy --max-redirect=0 -V >/dev/null 2>&1; then w="$w wget"; fi
   b "$1 ok$w"
 }
 
@@ -411,7 +444,7 @@ family() {
   if [ ! -r "/proc/$1/fd" ] || [ ! -x "/proc/$1/fd" ]; then
     why "list|/proc/$1/fd" "/proc/$1/fd"
   else
-    x=$(ls -l$Q "/proc/$1/fd" 2>/dev/null)
+    x=$(ls -ln$Q "/proc/$1/fd" 2>/dev/null)
     b "list|/proc/$1/fd ok"
     printf '%s\n' "$x"
     case $x in *' -> /dev/shm/'*) shared "$1" "$x" ;; esac

@@ -189,6 +189,13 @@ async fn roots_are_kept_alike() {
     };
     let sift = |folder: &str| Ask::Sift { root: dir.path().into(), folder: folder.into(), sieve: sieve.clone() };
     asks.extend(["/usr/lib", "/etc/folder/lib", "/usr", "/none", "/etc/passwd", "/etc/deep"].map(sift));
+    // Of the machine's own root: links to the kernel's files are passed over, and a file is not taken for one without the
+    // words where it was not searched.
+    std::fs::create_dir(at("own")).unwrap();
+    symlink("/proc/version", at("own/kernel.py")).unwrap();
+    std::fs::write(at("own/long.py"), "Gauge('x')".repeat(200)).unwrap();
+    let whole = Ask::Sift { root: "/".into(), folder: at("own"), sieve: sieve.clone() };
+    asks.push(whole);
     same(asks).await;
     // Not only alike, but right: nothing of our own root.
     let told = far(&["sh"], &[under("/etc/absolute"), sift("/usr/lib")]).unwrap();

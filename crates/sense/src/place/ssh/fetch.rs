@@ -22,10 +22,15 @@ use crate::place::ask::{Ask, Told};
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     open: Mutex<BTreeMap<Door, Lane>>,
+    /// The shells; more targets than there are shells share them.
+    shells: [Lane; SHELLS],
     requests: AtomicU64,
     failed: AtomicU64,
     bytes: AtomicU64,
 }
+
+/// Shells for targets: with those for files and programs fewer than the ten that a host allows by default.
+const SHELLS: usize = 6;
 
 type Door = (Option<u32>, String, u16);
 type Lane = Arc<AsyncMutex<Option<Arc<Session>>>>;
@@ -35,7 +40,9 @@ impl Lanes {
         let Base { host, port, .. } = &target.base;
         let host = if target.base.is_loopback() { "localhost".to_owned() } else { host.clone() };
         let door = (target.namespace.map(|namespace| namespace.0), host, *port);
-        Arc::clone(lock(&self.open).entry(door).or_default())
+        let mut open = lock(&self.open);
+        let next = open.len() % SHELLS;
+        Arc::clone(open.entry(door).or_insert_with(|| Arc::clone(&self.shells[next])))
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -195,7 +202,7 @@ fn setting(tool: &str, target: &Target) -> Result<String, Blind> {
     // curl reads it as a quoted string of its configuration.
     let header = if tool == "curl" { header.replace('\\', "\\\\").replace('"', "\\\"") } else { header };
     Ok(format!(
-        "st= T={tool} M={} AGENT={} N={} A={}\n",
+        "st= late=0 T={tool} M={} AGENT={} N={} A={}\n",
         page::MOST,
         concat!("plimsoll/", env!("CARGO_PKG_VERSION")),
         quoted(&inside),

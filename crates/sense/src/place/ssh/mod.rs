@@ -108,14 +108,25 @@ impl Ssh {
         let heard = crate::clock::now();
         let told = survey::read(&frames, &sought.words);
         if let Some(far) = told.time {
-            // told last, so half of what one way takes is all that is wrong with it; a second is what slow hosts round to
-            *lock(&self.0.ahead) = Some(far.since(heard)).filter(|ahead| ahead.is_finite());
+            *lock(&self.0.ahead) = Some(far.since(heard));
         }
+        // A long answer was long on its way: the clocks are compared anew while the look goes on.
+        tokio::spawn(self.clone().compare(session));
         *lock(&self.0.tools) = told.tools;
         for (key, answered) in told.answers {
             self.0.shelf.put(key, answered);
         }
         Ok(())
+    }
+
+    /// Compares the clocks by a question of its own; what is wrong with it is at most half of what that takes.
+    async fn compare(self, session: Arc<Session>) {
+        let asked = crate::clock::now();
+        let Ok(frames) = session.ask("t time\n", PATIENCE).await else { return };
+        let took = crate::clock::now().since(asked);
+        if let Some(far) = survey::read(&frames, &[]).time {
+            *lock(&self.0.ahead) = Some(far.since(asked.plus(took / 2.0)));
+        }
     }
 
     /// Opens spare shells as soon as they can go over the connection that is being made.
@@ -312,10 +323,9 @@ fn is_fleeting(ask: &Ask) -> bool {
     matches!(ask, Ask::Ends { .. } | Ask::Get { .. } | Ask::Run { .. })
 }
 
-/// A word that nobody there can know before: 128 bits as hex digits.
+/// A word that nobody there can know before: hex digits of a keyed hash, whose key the system gives.
 fn random() -> String {
     use std::hash::{BuildHasher as _, RandomState};
-    // each is keyed anew by the system
     let half = |_| format!("{:016x}", RandomState::new().hash_one(std::process::id()));
     (0..2).map(half).collect()
 }

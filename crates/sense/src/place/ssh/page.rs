@@ -12,10 +12,15 @@ const HEADS: usize = 8;
 
 /// Reads what `tool` brought. `told`: status, seconds and its exit code; of wget the head in place of the first two.
 pub(super) fn of(tool: &str, told: &str, bytes: &[u8]) -> (f64, Result<Answer, Blind>) {
-    let (front, code) = told.rsplit_once(' ').unwrap_or(("", told));
-    let code: i32 = code.trim().parse().unwrap_or(-1);
+    let last = |text: &str| -> (String, i32) {
+        let (front, code) = text.trim_end().rsplit_once(' ').unwrap_or(("", text));
+        (front.to_owned(), code.trim().parse().unwrap_or(-1))
+    };
+    let (front, code) = last(told);
     if tool == "wget" {
-        return (0.0, by_wget(front, code, bytes));
+        // Its own code stands in front of that of the function that called it.
+        let (head, code) = last(&front);
+        return (0.0, by_wget(&head, code, bytes));
     }
     let seconds = front.rsplit(' ').next().and_then(|seconds| seconds.parse().ok()).unwrap_or_default();
     (seconds, if code == 0 { whole(bytes) } else { Err(failure(code)) })
@@ -45,15 +50,18 @@ fn head_of(bytes: &[u8]) -> Option<usize> {
 }
 
 fn by_wget(told: &str, code: i32, body: &[u8]) -> Result<Answer, Blind> {
+    /// Its code for an answer whose status says that there is no page.
+    const STATUS: i32 = 8;
     let head: String =
         told.lines().map(str::trim).skip_while(|line| !line.starts_with("HTTP/")).collect::<Vec<_>>().join("\n");
-    if status(&head).is_some() {
-        return answer(&head, body.to_vec());
+    if let Some(status) = status(&head) {
+        // An answer that ends in the middle has a status, too.
+        let whole = code == 0 || code == STATUS && !(200..300).contains(&status);
+        return if whole { answer(&head, body.to_vec()) } else { Err(failure(56)) };
     }
     Err(match code {
-        // Debian's says 4, busybox's 1.
-        1 | 4 if told.contains("refused") => failure(7),
-        1 | 4 if told.contains("timed out") => failure(28),
+        4 if told.contains("refused") => failure(7),
+        4 if told.contains("timed out") => failure(28),
         4 => failure(56),
         _ => Blind::new(BlindKind::NotHttp, format!("wget there ended with {code}")),
     })

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Blind, BlindKind};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -17,10 +17,13 @@ use super::frames::{Frame, Frames};
 
 /// What runs there.
 const FAR: &str = include_str!("far.sh");
+/// Longest that any question waits, however much is said meanwhile.
+const LONGEST: Duration = Duration::from_secs(30);
 /// Most that is kept of what `ssh` and the shell complain of, bytes.
 const COMPLAINTS: usize = 8 << 10;
 
-/// A shell on the other host; it ends when this is dropped.
+/// A shell on the other host. When this is dropped its input closes, and it ends by itself, so that what `ssh` made for it
+/// goes with it; one that does not answer ends by `ssh`'s own watch.
 #[derive(Debug)]
 pub(super) struct Session {
     shared: Arc<Shared>,
@@ -33,6 +36,8 @@ struct Shared {
     host: String,
     waiting: Mutex<Waiting>,
     complaints: Complaints,
+    /// When it last said anything.
+    heard: Mutex<Instant>,
 }
 
 /// What `ssh` and the shell complain of, the last of it.
@@ -57,14 +62,17 @@ impl Session {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .map_err(|error| Blind::new(BlindKind::Gone, format!("ssh could not be started here: {error}")))?;
         let gone = || Blind::new(BlindKind::Gone, "ssh has no input or output");
         let stdin = child.stdin.take().ok_or_else(gone)?;
         let (stdout, stderr) = (child.stdout.take().ok_or_else(gone)?, child.stderr.take().ok_or_else(gone)?);
-        let shared =
-            Arc::new(Shared { host: host.to_owned(), waiting: Mutex::default(), complaints: Complaints::default() });
+        let shared = Arc::new(Shared {
+            host: host.to_owned(),
+            waiting: Mutex::default(),
+            complaints: Complaints::default(),
+            heard: Mutex::new(Instant::now()),
+        });
         tokio::spawn(listen(Arc::clone(&shared), stdout, stderr, boundary.to_owned()));
         Ok(Session { shared, stdin: Arc::new(AsyncMutex::new(stdin)), _child: child })
     }
@@ -102,8 +110,20 @@ impl Session {
         // The shell reads a group to its end before it runs any of it, and programs in it must not read the script.
         let whole = format!("{{\n{script}b .\n}} </dev/null\n");
         tokio::spawn(put(Arc::clone(&self.shared), Arc::clone(&self.stdin), whole, send));
-        if let Ok(told) = timeout(patience, receive).await {
-            return told.unwrap_or_else(|_| Err(self.why()));
+        // Questions before it in the queue, and long answers over slow lines, take their time: only silence counts, up to a
+        // limit.
+        let begun = Instant::now();
+        let mut receive = receive;
+        let mut left = patience;
+        while begun.elapsed() < LONGEST {
+            if let Ok(told) = timeout(left, &mut receive).await {
+                return told.unwrap_or_else(|_| Err(self.why()));
+            }
+            let silent = self.shared.heard.lock().unwrap_or_else(PoisonError::into_inner).max(begun).elapsed();
+            left = patience.saturating_sub(silent);
+            if left.is_zero() {
+                break;
+            }
         }
         let text = format!("{} did not answer within {} s", self.shared.host, patience.as_secs_f64());
         let blind = Blind::new(BlindKind::Deadline, text);
@@ -165,6 +185,7 @@ async fn listen(
             match stdout.read(&mut piece).await {
                 Ok(0) | Err(_) => return (None, frames),
                 Ok(count) => {
+                    *listener.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                     let batches = match frames.add(&piece[..count]) {
                         Ok(batches) => batches,
                         Err(why) => return (Some(why), frames),

@@ -66,7 +66,8 @@ pub(super) fn read(frames: &[Frame], words: &[String]) -> Survey {
 
 /// The key, which may hold blanks within its bars, and what came of it.
 fn split(head: &str) -> (&str, &str) {
-    const OUTCOMES: [&str; 9] = ["ok", "denied", "gone", "other", "kernel", "nostat", "end", "tail", "process"];
+    const OUTCOMES: [&str; 11] =
+        ["ok", "denied", "gone", "other", "kernel", "nostat", "none", "end", "tail", "more", "process"];
     let cut = head.match_indices(' ').find(|(at, _)| {
         let word = head[at + 1..].split(' ').next().unwrap_or_default();
         OUTCOMES.contains(&word)

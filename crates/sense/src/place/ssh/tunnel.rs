@@ -17,6 +17,9 @@ use super::destination::Destination;
 use super::lock;
 use super::session::Complaints;
 
+/// What `ssh` says where a shared connection did not connect, and where the host forbids it.
+const REFUSED: &str = "forwarding request failed";
+const PROHIBITED: &str = "administratively prohibited";
 /// Most that is read of what `ssh` complains of, bytes.
 const COMPLAINTS: usize = 4 << 10;
 
@@ -65,6 +68,8 @@ impl Tunnels {
     /// A connection from there. Whether it stands is known when something comes back over it.
     pub(crate) async fn open(self: &Arc<Self>, host: &str, port: u16) -> Result<Tunnel, Blind> {
         let words = self.control().await.forward(host, port);
+        let shared = lock(&self.shared).clone();
+        let heard = lock(&shared).len();
         let mut command = Command::new("ssh");
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let failed = |text: String| Blind::new(BlindKind::NoRoute, text);
@@ -74,7 +79,7 @@ impl Tunnels {
             return Err(failed("ssh has no input or output".to_owned()));
         };
         let (tunnels, complaints) = (Arc::clone(self), Vec::new());
-        Ok(Tunnel { stdin, stdout, stderr, complaints, silent: true, tunnels, _child: child })
+        Ok(Tunnel { stdin, stdout, stderr, complaints, silent: true, heard, tunnels, _child: child })
     }
 }
 
@@ -87,6 +92,8 @@ pub(crate) struct Tunnel {
     complaints: Vec<u8>,
     /// Nothing came over it yet.
     silent: bool,
+    /// How much the shared connection had complained of when it was asked for.
+    heard: usize,
     tunnels: Arc<Tunnels>,
     _child: Child,
 }
@@ -104,11 +111,16 @@ impl Tunnel {
             self.complaints.extend_from_slice(buffer.filled());
         }
         let mut said = String::from_utf8_lossy(&self.complaints).into_owned();
-        let shared = lock(&self.tunnels.shared).clone();
-        let shared = String::from_utf8_lossy(&lock(&shared)).into_owned();
-        said.extend(shared.lines().rfind(|line| line.contains("open failed")).map(|line| format!("\n{line}")));
+        if said.contains(REFUSED) {
+            // Why is told by the connection that they share, if it is ours, and of this one only since it was asked for.
+            let shared = lock(&self.tunnels.shared).clone();
+            let shared = lock(&shared);
+            let since = self.heard.min(shared.len());
+            let text = String::from_utf8_lossy(&shared[since..]).into_owned();
+            said.extend(text.lines().rfind(|line| line.contains("open failed")).map(|line| format!("\n{line}")));
+        }
         let blind = why(&said);
-        if blind.kind == BlindKind::Denied {
+        if said.contains(PROHIBITED) {
             self.tunnels.refused.store(true, Ordering::Relaxed);
         }
         Poll::Ready(blind)
@@ -123,7 +135,7 @@ fn why(said: &str) -> Blind {
     if has("Connection refused") {
         return Blind::new(BlindKind::Refused, "nothing listens there (connection refused)");
     }
-    if has("administratively prohibited") {
+    if has(PROHIBITED) {
         return Blind::new(BlindKind::Denied, "ssh may not connect from there: forwarding is refused");
     }
     if has("timed out") {
@@ -135,12 +147,10 @@ fn why(said: &str) -> Blind {
     if has("Name or service not known") || has("Temporary failure in name resolution") {
         return Blind::new(BlindKind::Name, "the name does not resolve there");
     }
-    if has("forwarding request failed") {
+    if has(REFUSED) {
         // A connection of the user's own that is shared tells no more.
-        return Blind::new(
-            BlindKind::Denied,
-            "ssh could not connect from there: forwarding is refused, or nothing listens",
-        );
+        let text = "ssh could not connect from there: nothing listens, or forwarding is refused";
+        return Blind::new(BlindKind::Refused, text);
     }
     Blind::new(BlindKind::Cut, format!("the server closed the connection without an answer ({last})"))
 }
