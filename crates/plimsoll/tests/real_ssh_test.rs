@@ -496,6 +496,18 @@ fn secrets() -> Result<(), Failed> {
     })
 }
 
+/// Sockets of shared connections, which have names of our own.
+fn sockets() -> usize {
+    let folder = std::env::var("XDG_RUNTIME_DIR").unwrap_or_else(|_| "/tmp".to_owned());
+    let entries = std::fs::read_dir(folder).expect("a folder").filter_map(Result::ok);
+    let own = |entry: &std::fs::DirEntry| {
+        use std::os::unix::fs::FileTypeExt as _;
+        let socket = entry.file_type().is_ok_and(|kind| kind.is_socket());
+        socket && entry.file_name().to_string_lossy().starts_with("plimsoll-")
+    };
+    entries.filter(own).count()
+}
+
 /// Processes here that run ssh to that host.
 fn left(far: &Far) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
@@ -517,6 +529,10 @@ fn behind() -> Result<(), Failed> {
             left(far)
         };
         assert_eq!(settled(far), Vec::<String>::new(), "after looks that ended");
+        let before = sockets();
+        run(far, &["status", "ssh://far-root"]);
+        assert_eq!(settled(far), Vec::<String>::new(), "after one more");
+        assert_eq!(sockets(), before, "the socket of the connection that it shared is gone");
         // And after one that is killed in the middle.
         let mut child = Command::new(PROGRAM)
             .args(["status", "ssh://far-slow", "--ssh-config", far.config()])
@@ -526,6 +542,7 @@ fn behind() -> Result<(), Failed> {
         child.kill()?;
         child.wait()?;
         assert_eq!(settled(far), Vec::<String>::new(), "after one that was killed");
+        assert_eq!(sockets(), before, "and its socket");
         Ok(())
     })
 }
