@@ -97,7 +97,7 @@ fn files_and_answers() -> Vec<Kept> {
             "/metrics",
             200,
             plant(
-                "# HELP a Of <help-text>.\n# <remark-text>\na{token=\"<label-secret>\",b=\"me:<label-url>@h:1\"} 1\nb{c=\"x\"} 1 # {t=\"<exemplar>\"} 1\nd <bad-value>\n<bad-name>=1\n",
+                "# HELP a Of <help-text>.\n# <remark-text>\na{token=\"<label-secret>\",b=\"me:<label-url>@h:1\"} 1\nb{c=\"x\"} 1 # {t=\"<exemplar>\"} 1\nd <bad-value>\n<bad-name>=1\ne{last_prompt=\"<label-text>\"} 1\n",
             ),
         ),
         page("/server_info", 200, text("server_info.json")),
@@ -106,7 +106,7 @@ fn files_and_answers() -> Vec<Kept> {
             "/v1/loads",
             200,
             plant(
-                "{\"messages\":[{\"role\":\"user\",\"content\":\"<json-prompt>\"}],\"tools\":{\"a\":[\"<json-tool>\"]},\"auth\":{\"user\":\"<json-nested>\"}}",
+                "{\"messages\":[{\"role\":\"user\",\"content\":\"<json-prompt>\"}],\"tools\":{\"a\":[\"<json-tool>\"]},\"auth\":{\"user\":\"<json-nested>\"},\"userPrompt\":\"<json-spelled>\",\"last_str\":\"<json-ending>\"}",
             ),
         ),
         page("/api/v2/status", 200, plant("{\"config\":{\"original\":\"x <monitor-config>\"}}")),

@@ -267,12 +267,15 @@ fn the_rules_are_documented() {
     for rule in super::Rule::ALL {
         assert!(page.contains(&format!("| `{}` |", rule.id())) && !rule.title().is_empty(), "{}", rule.id());
     }
-    let listed = page.split("wherever they stand:").nth(1).and_then(|rest| rest.split("##").next()).expect("a list");
+    let listed = page.split("wherever they stand:").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
     let mut listed: Vec<&str> = listed.split('`').filter(|key| !key.trim().is_empty()).collect();
     let mut keys = super::json::TEXTS.to_vec();
     listed.sort_unstable();
     keys.sort_unstable();
     assert_eq!(listed, keys);
+    let endings = super::json::ENDINGS.map(|ending| format!("`{ending}`"));
+    let [rest @ .., last] = &endings;
+    assert!(page.contains(&format!("ends in {} or {last};", rest.join(", "))), "{endings:?}");
     for name in sense::installed::VARIABLES {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

@@ -57,6 +57,8 @@ pub(super) const TEXTS: [&str; 46] = [
     "default_system_prompt",
     "tool_choice",
 ];
+/// Names that end so are names of texts too.
+pub(super) const ENDINGS: [&str; 6] = ["prompt", "prompts", "_text", "_texts", "_str", "_message"];
 /// Longer strings are texts, whatever they are called; bytes.
 pub(super) const LONGEST: usize = 512;
 /// What stands for a text.
@@ -157,13 +159,23 @@ fn is_literal(word: &[u8]) -> bool {
 fn told(name: &str, outer: Holds) -> Holds {
     if outer != Holds::Values {
         outer
-    } else if TEXTS.contains(&name) {
+    } else if is_text(name) {
         Holds::Texts
     } else if looks_secret(name) {
         Holds::Secrets
     } else {
         Holds::Values
     }
+}
+
+/// Whether strings under this name are texts, however it is spelled and whatever stands before it: `last_prompt`,
+/// `userPrompt`, `output_text`.
+pub(super) fn is_text(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let ends = |ending: &&str| {
+        bytes.len().checked_sub(ending.len()).is_some_and(|at| bytes[at..].eq_ignore_ascii_case(ending.as_bytes()))
+    };
+    ENDINGS.iter().any(ends) || TEXTS.iter().any(|text| text.eq_ignore_ascii_case(name))
 }
 
 /// What stands in place of a key; none where it stays.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use engines::Telling;
 use sense::Ends;
 
-use super::json::{LONGEST, TEXT, TEXTS};
+use super::json::{LONGEST, TEXT, is_text};
 use super::rule::{Removed, Rule};
 use super::secret;
 
@@ -49,7 +49,7 @@ fn without_texts(text: &str, removed: &mut Removed) -> String {
         };
         at = start + length;
         let inside = length.saturating_sub(2);
-        if inside > 0 && (inside > LONGEST || TEXTS.contains(&name_before(&text[..start]))) {
+        if inside > 0 && (inside > LONGEST || is_text(name_before(&text[..start]))) {
             let quote = &text[start..=start];
             out.push_str(&text[kept..start]);
             out.push_str(&format!("{quote}{TEXT}{quote}"));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter};
 use model::{BLOT, is_secret, looks_secret};
 
-use super::json::{LONGEST, TEXT};
+use super::json::{LONGEST, TEXT, is_text};
 use super::rule::{Removed, Rule};
 use super::secret;
 
@@ -180,6 +180,10 @@ impl<'p> Walk<'p, '_> {
     /// What stands in place of a label's value, escaped; none where it stays.
     fn label(&mut self, name: &'p [u8], value: &'p [u8]) -> Option<String> {
         if value.len() > LONGEST {
+            self.removed.note(Rule::Texts);
+            return Some(TEXT.to_owned());
+        }
+        if !value.is_empty() && value != TEXT.as_bytes() && std::str::from_utf8(name).is_ok_and(is_text) {
             self.removed.note(Rule::Texts);
             return Some(TEXT.to_owned());
         }

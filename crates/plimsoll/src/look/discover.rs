@@ -92,7 +92,15 @@ pub(super) async fn this_host(eye: &Eye, keys: &Keys) -> Result<Found> {
         notes.push(Note::new("denied", text));
     }
     let denied = blind + unseen as u64;
-    let candidates = candidates.into_iter().map(|(_, candidate)| candidate).collect();
+    // Those that listen first: what only looks like a server must not keep real ones waiting.
+    let listens = |candidate: &Candidate| {
+        let own = candidate.process.as_ref();
+        own.is_some_and(|own| {
+            candidate.targets().any(|target| own.listening.iter().any(|at| at.port() == target.base.port))
+        })
+    };
+    let mut candidates: Vec<Candidate> = candidates.into_iter().map(|(_, candidate)| candidate).collect();
+    candidates.sort_by_key(|candidate| !listens(candidate));
     elsewhere.dedup_by(|one, other| one.evidence == other.evidence);
     Ok(Found { candidates, notes, denied, elsewhere })
 }

@@ -9,6 +9,7 @@ use engines::Tables;
 use model::Time;
 use sense::Place;
 use sense::capture::{Recording, Site as Recorded};
+use sense::ssh::Destination;
 
 use super::access::Keys;
 use super::plan::Plan;
@@ -22,6 +23,8 @@ pub(crate) fn open(path: &Path) -> Result<Recording> {
     read(bytes).with_context(|| path.display().to_string())
 }
 
+/// Sites of one look that are read.
+const MOST_SITES: usize = 1000;
 /// First bytes of what zstd packed, as people pack long recordings by hand.
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
 /// Most that such a file may unpack to, bytes.
@@ -77,7 +80,12 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
     let mut sites = Vec::new();
     let mut watched = Vec::new();
     let mut notes = recording.notes().to_vec();
-    for index in 0..recording.sites(take).count() {
+    let many = recording.sites(take).count();
+    if many > MOST_SITES {
+        let text = format!("the look is at {many} sites: the first {MOST_SITES} were read");
+        notes.push(model::Note::new("cut", text));
+    }
+    for index in 0..many.min(MOST_SITES) {
         let Some((site, capture, unread)) = recording.site(take, index) else { continue };
         notes.extend(unread);
         // What is installed was read with the first look only.
@@ -86,7 +94,10 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
             None => Place::from(capture),
         };
         watched.extend(site.monitors.iter().filter_map(|url| url.parse().ok()));
-        let eye = Arc::new(Eye::from(Arc::clone(tables), place, site.via.clone()));
+        // A way that is none is somebody's made-up one, and is not shown.
+        let way =
+            |via: &String| via.parse::<Destination>().map_or("ssh://unreadable".to_owned(), |way| way.to_string());
+        let eye = Arc::new(Eye::from(Arc::clone(tables), place, site.via.as_ref().map(way)));
         let keys = Keys::bare(&site.listed, pages.clone());
         sites.push(Site { eye, plan: plan(&site), keys });
     }
@@ -95,7 +106,7 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
     let takes = recording.takes();
     let text = format!(
         "from the capture {}, look {} of {}, taken {}",
-        path.display(),
+        model::text::visible(path.display().to_string()),
         take + 1,
         takes.len(),
         super::clock_of(takes[take].to)

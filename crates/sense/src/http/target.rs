@@ -142,6 +142,11 @@ fn parse(text: &str) -> Result<Target, &'static str> {
         return Err("it has a query or fragment");
     }
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if scheme == Scheme::Http && text.len() == rest.len() && authority.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A port alone, with a path.
+        let (host, port) = ("127.0.0.1".to_owned(), port(authority)?);
+        return Ok(Target::new(Base { scheme, host, port, prefix: prefix(path)? }));
+    }
     let (userinfo, authority) = match authority.rsplit_once('@') {
         Some((userinfo, authority)) => (Some(userinfo), authority),
         None => (None, authority),

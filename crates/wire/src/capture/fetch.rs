@@ -100,13 +100,15 @@ impl Index {
             |bytes: &[u8]| line::asked(bytes).is_some_and(|asked| !asked.ask.is_empty() && asked.same.is_none());
         held.extend(walker.hold(&elsewhere, left, &holds));
         let mut answers = Vec::with_capacity(entries.len());
+        // What a line costs is counted once, however many refer to it.
+        let costs: HashMap<u32, usize> = held.iter().map(|(number, line)| (*number, Limits::cost(line))).collect();
         for Entry { ask, at, number, holder } in entries {
-            let Some(line) = holder.and_then(|holder| held.get(&holder)) else {
+            let Some((line, cost)) = holder.and_then(|holder| Some((held.get(&holder)?, costs.get(&holder)?))) else {
                 lost.nowhere += 1;
                 continue;
             };
             if holder != Some(number) {
-                let Some(rest) = left.checked_sub(Limits::cost(line)) else {
+                let Some(rest) = left.checked_sub(*cost) else {
                     lost.costly += 1;
                     continue;
                 };

@@ -7,13 +7,15 @@ mod show;
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use model::Time;
 use sense::Content;
 use sense::capture::{Head, Site as Recorded, Writer};
 use sense::place::{Kept as Answer, Key, Recorder, Told};
 
 pub(crate) use self::length::seconds;
+use tokio::signal::unix::{SignalKind, signal};
+
 use self::output::Output;
 use super::status::has_figure;
 use crate::cli::{CaptureArgs, CaptureCommand};
@@ -63,7 +65,8 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
         removed: Removed::default(),
         answers: 0,
     };
-    let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     let mut takes = 0;
     let mut slowed: Option<f64> = None;
     let mut answered = false;
@@ -82,12 +85,15 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
         let look = tokio::select! {
             look = progress::over(opened.eyes(), quiet, Box::pin(taking)) => look?,
             _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
         };
         answered |= has_figure(&look.snapshot);
-        tape.take(takes, begun, &opened, &kept, &look)?;
+        let written = tape.take(takes, begun, &opened, &kept, &look);
+        written
+            .with_context(|| format!("{}: {takes} looks are in it, the next could not be written", output.name()))?;
         takes += 1;
         let pause = every.max(busiest(&look) / DUTY);
-        if pause > every {
+        if every > 0.0 && pause - every >= 0.05 {
             slowed = Some(slowed.map_or(pause, |known: f64| known.max(pause)));
         }
         let next = begun.plus(pause);
@@ -98,6 +104,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
         }
     }
     let summary = Summary { takes, slowed, every, output: &output };
@@ -197,10 +204,12 @@ impl Summary<'_> {
             );
         }
         text += &format!("left out: {}\n", tape.removed);
-        text += &format!(
-            "before you send it: plimsoll capture show {0}\nrun anything on it:  plimsoll status --capture {0}\n",
-            self.output.name()
-        );
+        if let Output::File(..) = self.output {
+            text += &format!(
+                "before you send it: plimsoll capture show {0}\nrun anything on it:  plimsoll status --capture {0}\n",
+                self.output.name()
+            );
+        }
         Ok(text)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use model::text::visible;
 use sense::capture::{Recording, Site};
 use sense::place::{Key, Told};
 
@@ -14,6 +15,8 @@ use crate::look::{clock_of, replay};
 use crate::show::{columns, hang};
 use crate::{Said, wrong_usage};
 
+/// Sites that are listed.
+const MOST_SITES: usize = 100;
 /// Questions of one kind that are listed by default.
 const LISTED: usize = 12;
 
@@ -21,8 +24,8 @@ const LISTED: usize = 12;
 pub(super) fn run(args: &ShowArgs) -> Result<Said> {
     let recording = replay::open(&args.file).map_err(wrong_usage)?;
     let head = recording.head();
-    let mut out =
-        format!("{}: a capture of version {}, by {}\n", args.file.display(), recording.version(), head.made_by);
+    let about = format!("{}: a capture of version {}, by {}", args.file.display(), recording.version(), head.made_by);
+    let mut out = visible(about) + "\n";
     let takes = recording.takes();
     if let (Some(first), Some(last)) = (takes.first(), takes.last()) {
         let seconds = last.to.since(first.from);
@@ -39,10 +42,17 @@ pub(super) fn run(args: &ShowArgs) -> Result<Said> {
     let take =
         if args.at.is_some() { replay::chosen(&recording, args.at.as_deref()).map_err(wrong_usage)? } else { 0 };
     let _ = writeln!(out, "\nlook {} of {}:", take + 1, takes.len());
-    for (index, site) in recording.sites(take).cloned().collect::<Vec<Site>>().iter().enumerate() {
+    for (index, site) in recording.sites(take).take(MOST_SITES).cloned().collect::<Vec<Site>>().iter().enumerate() {
         out += &one(&recording, take, index, site, args.all);
     }
     Ok(Said { text: out, code: u8::from(takes.is_empty()) })
+}
+
+/// Targets for people: of very many the first.
+fn shortened(targets: &[String]) -> String {
+    let shown: Vec<&str> = targets.iter().take(LISTED).map(String::as_str).collect();
+    let more = if targets.len() > LISTED { format!(" and {} more", targets.len() - LISTED) } else { String::new() };
+    shown.join(", ") + &more
 }
 
 /// What was asked, and the bytes of its answer or why there is none.
@@ -50,8 +60,9 @@ type Entry = (String, Result<usize, String>);
 
 fn one(recording: &Recording, take: usize, index: usize, site: &Site, all: bool) -> String {
     let place = site.via.clone().unwrap_or_else(|| "the host that took it".to_owned());
-    let asked = if site.targets.is_empty() { "searched".to_owned() } else { site.targets.join(", ") };
-    let mut out = format!("\n{place}: {asked}\n");
+    let asked = if site.targets.is_empty() { "searched".to_owned() } else { shortened(&site.targets) };
+    let mut out = visible(format!("{place}: {asked}"));
+    out = format!("\n{out}\n");
     let Some((kept, _)) = recording.kept(take, index) else { return out };
     let mut kinds: BTreeMap<&'static str, Vec<Entry>> = BTreeMap::new();
     for one in &kept {
@@ -76,8 +87,9 @@ fn one(recording: &Recording, take: usize, index: usize, site: &Site, all: bool)
         entries.sort_by_key(|(_, outcome)| std::cmp::Reverse(outcome.as_ref().copied().unwrap_or(0)));
         let shown = if all { entries.len() } else { LISTED };
         for (name, outcome) in entries.iter().take(shown) {
-            let outcome = outcome.as_ref().map_or_else(|why| format!("not seen: {why}"), |bytes| size(*bytes as u64));
-            let _ = writeln!(out, "    {}  {outcome}", model::text::visible(name.clone()));
+            let outcome =
+                outcome.as_ref().map_or_else(|why| visible(format!("not seen: {why}")), |bytes| size(*bytes as u64));
+            let _ = writeln!(out, "    {}  {outcome}", visible(name.clone()));
         }
         if entries.len() > shown {
             let _ = writeln!(out, "    and {} more (--all)", entries.len() - shown);

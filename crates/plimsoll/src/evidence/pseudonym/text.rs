@@ -57,6 +57,12 @@ impl Pseudonyms {
         if is_user && name != "root" && !name.bytes().all(|byte| byte.is_ascii_digit()) {
             return (end, Some(self.user(name)));
         }
+        // One that is known stays replaced wherever it stands as a word, unless it is a short one.
+        if name.len() >= SHORTEST
+            && let Some(other) = self.users.get(name)
+        {
+            return (end, Some(other.clone()));
+        }
         let fits = is_host(before, &rest[name.len()..]) || is_telling(name);
         (end, self.host(name).filter(|_| fits).map(str::to_owned))
     }

@@ -34,7 +34,7 @@ pub(super) async fn of(eye: &Eye, home: &Process, writes: &Writes, notes: &mut V
     for output in [outputs.stdout.clone(), outputs.stderr.clone()] {
         match output {
             Output::File { fd, path, .. } => {
-                let name = path.display().to_string();
+                let name = model::text::visible(path.display().to_string());
                 if !files.iter().any(|known| known.name == name) {
                     files.push(File { name, wanted: Wanted::Descriptor { pid, fd } });
                 }
@@ -85,7 +85,11 @@ async fn of_container(eye: &Eye, home: &Process, container: &str, notes: &mut Ve
             format!("the log of container {container}, of pid {}, was not found: {}", home.pid, unseen.join("; "));
         notes.push(Note::new("log-unseen", text));
     }
-    found.files.into_iter().map(|(path, wanted)| File { name: path.display().to_string(), wanted }).collect()
+    found
+        .files
+        .into_iter()
+        .map(|(path, wanted)| File { name: model::text::visible(path.display().to_string()), wanted })
+        .collect()
 }
 
 /// The files that whoever reads the pipes writes, such as `tee`; of one who reads other pipes too none, since nobody can
@@ -117,7 +121,7 @@ async fn behind_pipes(eye: &Eye, home: &Process, writes: &Writes, notes: &mut Ve
             continue;
         }
         for held in &reader.files {
-            let name = held.path.display().to_string();
+            let name = model::text::visible(held.path.display().to_string());
             if !files.iter().any(|known| known.name == name) {
                 files.push(File { name, wanted: Wanted::Descriptor { pid: reader.pid, fd: held.fd } });
             }

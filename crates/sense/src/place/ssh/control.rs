@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -27,8 +28,9 @@ const OPTIONS: [&str; 12] = [
     "LogLevel=INFO",
     "Compression=yes",
 ];
-/// How long `ssh` may take to tell its own configuration.
+/// How long `ssh` may take to tell its own configuration, and most that it may say, bytes.
 const PATIENCE: Duration = Duration::from_secs(2);
+const MOST: u64 = 256 << 10;
 
 /// What the operator says of `ssh`.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +51,8 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Finds out whether the user's configuration shares connections; where it does not, we do, for as long as we run.
+    /// Finds out whether a connection of the user's own stands that can be shared; where none does, ours is, for as long as we
+    /// run.
     pub(super) async fn find(to: &Destination, options: &Options) -> Control {
         let mut common = vec!["-T".to_owned(), "-x".to_owned(), "-a".to_owned()];
         if let Some(config) = &options.config {
@@ -108,14 +111,26 @@ impl Control {
     }
 }
 
-/// Where connections to the host meet by the user's own configuration.
+/// Where connections to the host meet by the user's own configuration, if one stands there now: it is used, and never made
+/// or ended by us, since others of the user's may go over it.
 async fn shared(common: &[String], host: &[String]) -> Option<String> {
+    let told = said(&["-G"], common, host).await?;
+    let path = told.lines().find_map(|line| line.strip_prefix("controlpath "))?.to_owned();
+    if path == "none" {
+        return None;
+    }
+    said(&["-O", "check"], common, host).await.map(|_| path)
+}
+
+/// What `ssh` says of its own configuration; none where it fails, or says too much.
+async fn said(what: &[&str], common: &[String], host: &[String]) -> Option<String> {
     let mut command = Command::new("ssh");
-    command.arg("-G").args(common).args(host).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let value =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default();
-    let (path, shares) = (value("controlpath"), !["false", "no", ""].contains(&value("controlmaster")));
-    (shares && !["", "none"].contains(&path)).then(|| path.to_owned())
+    command.args(what).args(common).args(host).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.kill_on_drop(true).spawn().ok()?;
+    let mut bytes = Vec::new();
+    let mut stdout = child.stdout.take()?.take(MOST);
+    timeout(PATIENCE, stdout.read_to_end(&mut bytes)).await.ok()?.ok()?;
+    drop(stdout);
+    let ended = timeout(PATIENCE, child.wait()).await.ok()?.ok()?;
+    ended.success().then(|| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -365,6 +365,9 @@ os._exit(why)
 z() {
   w=
   for p in curl python3 nsenter journalctl systemctl nvidia-smi; do command -v "$p" >/dev/null 2>&1 && w="$w $p"; done
+  # What all answers are made with; a program that is there and does something else is as bad as none.
+  for p in cat dd grep head ls readlink sort stat tail tr; do command -v "$p" >/dev/null 2>&1 || w="$w !$p"; done
+  [ "$(printf 'one\ntwo\n' | cat | grep -F -e two | head -c 3 | sort)" = two ] || w="$w !cat,grep,head,sort"
   if wget --no-config --no-proxy --max-redirect=0 -V >/dev/null 2>&1; then w="$w wget"; fi
   b "$1 ok$w"
 }

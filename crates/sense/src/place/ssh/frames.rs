@@ -85,7 +85,7 @@ impl Frames {
             let text = if self.begun {
                 "it answers with more than was asked for"
             } else {
-                "its login shell never stops printing"
+                "its login shell prints without end, or takes what is meant for the shell"
             };
             return Err(Blind::new(BlindKind::TooLarge, text));
         }

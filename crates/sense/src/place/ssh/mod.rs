@@ -112,6 +112,13 @@ impl Ssh {
         }
         // A long answer was long on its way: the clocks are compared anew while the look goes on.
         tokio::spawn(self.clone().compare(session));
+        if let Some(missing) = told.tools.missing() {
+            let text = format!(
+                "{}: {missing} is not there, or does something else: it cannot be looked at",
+                self.0.tunnels.to()
+            );
+            return Err(Blind::new(BlindKind::Denied, text));
+        }
         *lock(&self.0.tools) = told.tools;
         for (key, answered) in told.answers {
             self.0.shelf.put(key, answered);

@@ -97,7 +97,7 @@ fn failure(code: i32) -> Blind {
         28 => (BlindKind::Deadline, "given up there after 3 s".to_owned()),
         52 => (BlindKind::Cut, "the server closed the connection without an answer".to_owned()),
         18 | 55 | 56 => (BlindKind::Cut, "the connection ended in the middle".to_owned()),
-        63 => {
+        23 | 63 => {
             (BlindKind::TooLarge, format!("the body is larger than {}: it was not read", crate::text::size(16 << 20)))
         }
         1 | 8 => (BlindKind::NotHttp, "what came back is not HTTP".to_owned()),

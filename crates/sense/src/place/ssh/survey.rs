@@ -13,6 +13,11 @@ use crate::place::{Sought, Wanted};
 pub(super) struct Tools(String);
 
 impl Tools {
+    /// What is missing there, or does not do what it should, of what answers are made with.
+    pub(super) fn missing(&self) -> Option<&str> {
+        self.0.split(' ').find_map(|word| word.strip_prefix('!'))
+    }
+
     pub(super) fn has(&self, tool: &str) -> bool {
         self.0.split(' ').any(|known| known == tool)
     }
