@@ -4,6 +4,7 @@
 //! and run in order.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -496,16 +497,9 @@ fn secrets() -> Result<(), Failed> {
     })
 }
 
-/// Sockets of shared connections, which have names of our own.
-fn sockets() -> usize {
-    let folder = std::env::var("XDG_RUNTIME_DIR").unwrap_or_else(|_| "/tmp".to_owned());
-    let entries = std::fs::read_dir(folder).expect("a folder").filter_map(Result::ok);
-    let own = |entry: &std::fs::DirEntry| {
-        use std::os::unix::fs::FileTypeExt as _;
-        let socket = entry.file_type().is_ok_and(|kind| kind.is_socket());
-        socket && entry.file_name().to_string_lossy().starts_with("plimsoll-")
-    };
-    entries.filter(own).count()
+/// What is in the folder where shared connections have their sockets.
+fn sockets(folder: &Path) -> usize {
+    std::fs::read_dir(folder).expect("a folder").count()
 }
 
 /// Processes here that run ssh to that host.
@@ -529,20 +523,29 @@ fn behind() -> Result<(), Failed> {
             left(far)
         };
         assert_eq!(settled(far), Vec::<String>::new(), "after looks that ended");
-        let before = sockets();
-        run(far, &["status", "ssh://far-root"]);
+        // A folder of their own: others may look at hosts meanwhile.
+        let folder = tempfile::tempdir()?;
+        let look = |host: &str| {
+            let mut command = Command::new(PROGRAM);
+            command.args(["status", host, "--ssh-config", far.config()]).stdout(Stdio::null());
+            command.env("XDG_RUNTIME_DIR", folder.path()).spawn()
+        };
+        let mut child = look("ssh://far-root")?;
+        let begun = Instant::now();
+        while sockets(folder.path()) == 0 && child.try_wait()?.is_none() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_ne!(sockets(folder.path()), 0, "the connection is shared there");
+        child.wait()?;
         assert_eq!(settled(far), Vec::<String>::new(), "after one more");
-        assert_eq!(sockets(), before, "the socket of the connection that it shared is gone");
+        assert_eq!(sockets(folder.path()), 0, "the socket of the connection that it shared is gone");
         // And after one that is killed in the middle.
-        let mut child = Command::new(PROGRAM)
-            .args(["status", "ssh://far-slow", "--ssh-config", far.config()])
-            .stdout(Stdio::null())
-            .spawn()?;
+        let mut child = look("ssh://far-slow")?;
         std::thread::sleep(Duration::from_millis(2200));
         child.kill()?;
         child.wait()?;
         assert_eq!(settled(far), Vec::<String>::new(), "after one that was killed");
-        assert_eq!(sockets(), before, "and its socket");
+        assert_eq!(sockets(folder.path()), 0, "and its socket");
         Ok(())
     })
 }
