@@ -317,29 +317,9 @@ class Far:
             shutil.rmtree(self.folder)
 
 
-def on_signal(*_):
-    raise Stop
-
-
 def main():
     far = Far(parse_arguments())
-    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    for s in ends:
-        signal.signal(s, on_signal)
-    code = 0
-    try:
-        print(json.dumps(far.boot()), flush=True)
-        far.stay()
-    except Stop:
-        pass
-    except nested.Skip as reason:
-        print(f"lab: skipped: {reason}", file=sys.stderr)
-        code = nested.SKIPPED
-    finally:
-        for s in ends:
-            signal.signal(s, signal.SIG_IGN)
-        far.end()
-    sys.exit(code)
+    nested.run(far.boot, far.stay, far.end)
 
 
 if __name__ == "__main__":

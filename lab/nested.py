@@ -9,17 +9,19 @@ Standard library only; needs root.
 
 import ctypes
 import errno
+import json
 import os
 import pathlib
 import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
 
-from deploy import PR_SET_PDEATHSIG, loopback_up
+from deploy import PR_SET_PDEATHSIG, Stop, loopback_up
 
 SKIPPED = 75  # EX_TEMPFAIL: this machine cannot do it, nothing is wrong with what is tested
 NO_RIGHT = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS, errno.ENOSPC)
@@ -292,3 +294,28 @@ class Nested:
             if time.monotonic() > deadline:
                 raise SystemExit(f"lab: {self.cgroup} cannot be removed")
             select.select([], [], [], 0.1)
+
+
+def on_signal(*_):
+    raise Stop
+
+
+def run(boot, stay, end):
+    """The life of a program that starts something here: says as JSON what it started, stays until told to stop, ends it."""
+    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for s in ends:
+        signal.signal(s, on_signal)
+    code = 0
+    try:
+        print(json.dumps(boot()), flush=True)
+        stay()
+    except Stop:
+        pass
+    except Skip as reason:
+        print(f"lab: skipped: {reason}", file=sys.stderr)
+        code = SKIPPED
+    finally:
+        for s in ends:
+            signal.signal(s, signal.SIG_IGN)
+        end()
+    sys.exit(code)

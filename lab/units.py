@@ -11,13 +11,10 @@ Exit code 75: this machine cannot do it. Standard library only; needs root.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import re
 import select
-import signal
-import sys
 import time
 
 import deploy
@@ -201,29 +198,9 @@ class Deployment:
         raise SystemExit("lab: systemd has ended")
 
 
-def on_signal(*_):
-    raise Stop
-
-
 def main():
     deployment = Deployment(parse_arguments())
-    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    for s in ends:
-        signal.signal(s, on_signal)
-    code = 0
-    try:
-        print(json.dumps(deployment.boot()), flush=True)
-        deployment.stay()
-    except Stop:
-        pass
-    except nested.Skip as reason:
-        print(f"lab: skipped: {reason}", file=sys.stderr)
-        code = nested.SKIPPED
-    finally:
-        for s in ends:
-            signal.signal(s, signal.SIG_IGN)
-        deployment.nested.end()
-    sys.exit(code)
+    nested.run(deployment.boot, deployment.stay, deployment.nested.end)
 
 
 if __name__ == "__main__":

@@ -114,18 +114,22 @@ fn watch(mut load: Child) -> Result<Vec<Seen>, Failed> {
 /// While it decodes, a server writes a line every ten steps, several a second; a longer silence means that it did not.
 const SILENCE: f64 = 0.5;
 
-/// Least and most of the account over the second before `at`, and the moment after it in which its line may come late;
-/// nothing where the account is silent at that time. Where work began or ended within that time, nothing was in use before
-/// or after it; and where it paused, many requests may have ended and others been let in between two lines.
+/// Least and most of the account over the second before `at`, and the moment after it in which its line may come late, or
+/// the next line where that comes later; nothing where the account is silent at that time. Where work began or ended within
+/// that time, nothing was in use before or after it; and where it paused, many requests may have ended and others been let in
+/// between two lines.
 fn span(account: &[Batch], at: f64) -> Option<(f64, f64)> {
     let alive = account.iter().any(|batch| (batch.at - at).abs() <= 0.3);
     let first = account.iter().position(|batch| batch.at >= at - 1.0)?;
     let after = account.iter().position(|batch| batch.at > at + 0.3).unwrap_or(account.len());
-    let near = account.get(first..after)?;
     let is_silent = |earlier: usize| match (account.get(earlier), account.get(earlier + 1)) {
         (Some(earlier), Some(later)) => later.at - earlier.at > SILENCE,
         _ => true,
     };
+    // What was so at that time lies between the lines on both sides of it, however slowly a busy machine writes them.
+    let next = account.iter().position(|batch| batch.at > at).filter(|next| *next > 0 && !is_silent(next - 1));
+    let after = next.map_or(after, |next| after.max(next + 1));
+    let near = account.get(first..after)?;
     let began = first.checked_sub(1).is_none_or(is_silent);
     let ended = after.checked_sub(1).is_none_or(is_silent);
     let least = near.iter().map(|batch| batch.tokens).fold(f64::MAX, f64::min);
