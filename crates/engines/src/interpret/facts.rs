@@ -4,7 +4,7 @@ use model::{Account, Role, SourceOutcome};
 use serde_json::Value;
 
 use super::{Body, path};
-use crate::table::{Source, Table};
+use crate::table::{Empty, Source, Table};
 
 /// A server's own word outweighs its command line.
 pub(super) const SAID: u8 = 2;
@@ -30,6 +30,8 @@ pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut A
             // A page may answer and still hold nothing of the engine; only one with the engine's series proves them on.
             if super::prometheus::holds_series(table, page, &[]) {
                 account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
+            } else if source.empty == Some(Empty::Off) {
+                account.learn(&source.id, "off", format!("GET {} answered without its series", source.get), SAID + 1);
             }
         }
         // The status is about the path; what the server or its command line says of the flag outweighs it.

@@ -1,7 +1,9 @@
 //! From observations to an account, by the engine's table. Two passes: facts first (version, role, flags), because
 //! rows depend on them; then numbers.
 
+mod compute;
 mod facts;
+mod gather;
 mod json;
 pub(crate) mod log;
 mod path;
@@ -200,6 +202,19 @@ fn answered(observation: &Observation) -> bool {
 /// page says what it says, whatever a local build calls itself. They explain absence, and what another setting would show.
 fn counts(read: &Read, account: &Account) -> bool {
     read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
+}
+
+/// Adds a reading, unless an earlier row gave one: what a row only says it cannot tell, a later one may.
+fn add(readings: &mut model::Readings, signal: model::Signal, reading: model::Reading) {
+    let empty = |known: &model::Reading| known.state == model::State::NotReported && reading.value.is_some();
+    if readings.get(&signal).is_none_or(empty) {
+        readings.insert(signal, reading);
+    }
+}
+
+/// The number that a fact is, if it is one.
+fn fact_number(account: &Account, name: &str) -> Option<f64> {
+    account.fact(name).and_then(|fact| fact.parse().ok())
 }
 
 /// Notes that a list was cut.

@@ -8,14 +8,24 @@ use model::{
 };
 use wire::exposition::{self, Limits};
 
-use super::{MOST_RANKS, counts, cut, ranks, spots, value};
+use super::compute::{self, Around};
+use super::{MOST_RANKS, add, counts, cut, ranks, spots};
 use crate::table::condition::Holds;
 use crate::table::{Fold, Read, Source, Table};
 
+/// What a sample is to the table: the number of a row, or what the row divides by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    row: usize,
+    divides: bool,
+}
+
 /// One sample of a row, with what its labels say about where it belongs.
 struct Seen {
-    row: usize,
+    part: Part,
     place: Place,
+    /// The row's factors that are labels of the sample.
+    factors: Vec<(String, f64)>,
     pid: Option<u64>,
     name: String,
     value: f64,
@@ -57,13 +67,14 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
     found
 }
 
-/// The first value of a label on any of the engine's series.
+/// The first value of a label on any of the engine's series; `series.label` is one on that series.
 pub(super) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
+    let (series, label) = label.split_once('.').map_or((None, label), |(series, label)| (Some(series), label));
     let mut found = None;
     exposition::scan(
         page,
         &Limits::whole(),
-        |name| !found_name(table, name).is_empty(),
+        |name| series.map_or_else(|| !found_name(table, name).is_empty(), |series| found_name(table, name) == series),
         |sample| {
             if found.is_none() {
                 found = sample.labels.get(label).map(std::borrow::Cow::into_owned);
@@ -88,18 +99,12 @@ pub(super) fn read(
     only: Option<(&str, &str)>,
     account: &mut Account,
 ) -> SourceOutcome {
-    let rows: BTreeMap<&str, usize> = source
-        .read
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| counts(row, account))
-        .map(|(index, row)| (row.name.as_str(), index))
-        .collect();
+    let rows = parts(source, account);
     let mut seen = Vec::new();
     let mut bad_labels = 0_usize;
     let wanted = |name: &str| rows.contains_key(found_name(table, name));
     let summary = exposition::scan(page, &Limits::whole(), wanted, |sample| {
-        let Some(row) = rows.get(found_name(table, &sample.name)) else { return };
+        let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
         if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
             return;
         }
@@ -121,13 +126,26 @@ pub(super) fn read(
         let stamp =
             sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
         let at = stamp.unwrap_or(observation.at);
+        let of_label = |label: &String| sample.labels.get(label).and_then(|text| text.parse::<f64>().ok());
         let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
-        let (name, value, line) = (sample.name.into_owned(), sample.value, sample.line);
-        seen.push(Seen { row: *row, place, pid, name, value, at, line });
+        for part in parts {
+            let read = &source.read[part.row];
+            if read.with.iter().any(|(label, value)| sample.labels.get(label).as_deref() != Some(value)) {
+                continue;
+            }
+            let Some(value) = read.label.as_ref().map_or(Some(sample.value), of_label) else { continue };
+            let scaled = read.times.iter().chain(&read.floor).chain(&read.grain);
+            let factors = scaled.filter_map(|name| Some((name.clone(), of_label(name)?))).collect();
+            let name = match &read.label {
+                Some(label) => format!("{} {label}", sample.name),
+                None => sample.name.to_string(),
+            };
+            seen.push(Seen { part: *part, place: place.clone(), factors, pid, name, value, at, line: sample.line });
+        }
     });
     note_summary(source, &summary, bad_labels, account);
     if seen.is_empty() {
-        return SourceOutcome::Empty(empty_page(table, source, page));
+        return empty_page(table, source, page);
     }
     tell_pids_apart(source, &mut seen, account);
     cut_ranks(source, &mut seen, account);
@@ -136,14 +154,28 @@ pub(super) fn read(
     SourceOutcome::Answered
 }
 
-fn empty_page(table: &Table, source: &Source, page: &[u8]) -> String {
+/// What each name on the page is to the rows that count for what is known of the server.
+fn parts<'a>(source: &'a Source, account: &Account) -> BTreeMap<&'a str, Vec<Part>> {
+    let mut parts: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
+    for (row, read) in source.read.iter().enumerate().filter(|(_, read)| counts(read, account)) {
+        parts.entry(&read.name).or_default().push(Part { row, divides: false });
+        if let Some(over) = &read.over {
+            parts.entry(over).or_default().push(Part { row, divides: true });
+        }
+    }
+    parts
+}
+
+fn empty_page(table: &Table, source: &Source, page: &[u8]) -> SourceOutcome {
     let get = &source.get;
+    let title = &table.engine.title;
     if page.trim_ascii().is_empty() {
-        format!("GET {get} answered 200 with an empty page")
+        SourceOutcome::Empty(format!("GET {get} answered 200 with an empty page"))
     } else if holds_series(table, page, &[]) {
-        format!("GET {get} answered with series of {}, but none that tells the cache", table.engine.title)
+        SourceOutcome::Empty(format!("GET {get} answered with series of {title}, but none that tells the cache"))
     } else {
-        format!("GET {get} answered with a page that has no series of {}", table.engine.title)
+        let text = format!("GET {get} answered with a page that has no series of {title}");
+        if source.empty.is_some() { SourceOutcome::Off(text) } else { SourceOutcome::Empty(text) }
     }
 }
 
@@ -159,10 +191,10 @@ fn note_summary(source: &Source, summary: &exposition::Summary, bad_labels: usiz
 /// Samples of one rank that differ only in their process id: equal ones are copies of one process's number, unequal ones
 /// are ranks that nothing but the process id tells apart.
 fn tell_pids_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
-    let mut groups: BTreeMap<(usize, Place), Vec<(u64, f64)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Part, Place), Vec<(u64, f64)>> = BTreeMap::new();
     for sample in seen.iter() {
         if let Some(pid) = sample.pid {
-            groups.entry((sample.row, sample.place.clone())).or_default().push((pid, sample.value));
+            groups.entry((sample.part, sample.place.clone())).or_default().push((pid, sample.value));
         }
     }
     let several = |group: &&Vec<(u64, f64)>| group.iter().map(|(pid, _)| pid).collect::<BTreeSet<_>>().len() > 1;
@@ -173,7 +205,7 @@ fn tell_pids_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Account)
     }
     if !differ {
         let mut kept = BTreeSet::new();
-        seen.retain(|sample| sample.pid.is_none() || kept.insert((sample.row, sample.place.clone())));
+        seen.retain(|sample| sample.pid.is_none() || kept.insert((sample.part, sample.place.clone())));
         let text = format!(
             "GET {}: {copied} series stand once per process with equal values; copies were dropped",
             source.get
@@ -206,64 +238,98 @@ fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
 
 type ByPlace = BTreeMap<Place, BTreeMap<usize, Reading>>;
 
-/// All samples of one row and place.
+/// All samples of one part and place.
 struct Said {
     name: String,
     values: Vec<f64>,
+    factors: Vec<(String, f64)>,
     at: Time,
     /// The first one's line of the page.
     line: u32,
 }
 
+impl Said {
+    /// The one number of all of them, by the row's rule; `Err` with what was said where they differ and may not.
+    fn folded(&self, read: &Read) -> Result<f64, String> {
+        let first = self.values[0];
+        let differ = self.values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
+        match read.fold {
+            Fold::One if differ => {
+                let said: Vec<String> = self.values.iter().take(4).map(ToString::to_string).collect();
+                let more = if self.values.len() > said.len() { ", …" } else { "" };
+                Err(format!("said {} times for one rank: {}{more}", self.values.len(), said.join(", ")))
+            }
+            Fold::One => Ok(first),
+            Fold::Sum => Ok(self.values.iter().sum()),
+            Fold::Max => Ok(self.values.iter().copied().fold(first, f64::max)),
+            Fold::Last => Ok(self.values.last().copied().unwrap_or(first)),
+            Fold::Count => Ok(self.values.len() as f64),
+        }
+    }
+}
+
 /// One reading a row and place.
 fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
-    let mut values: BTreeMap<(Place, usize), Said> = BTreeMap::new();
-    for sample in seen {
-        let entry = values.entry((sample.place, sample.row));
+    let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
+    for Seen { part, place, factors, name, value, at, line, .. } in seen {
         let said =
-            entry.or_insert_with(|| Said { name: sample.name, values: Vec::new(), at: sample.at, line: sample.line });
-        said.values.push(sample.value);
-        if sample.at < said.at {
-            said.at = sample.at;
+            values.entry((place, part)).or_insert_with(|| Said { name, values: Vec::new(), factors, at, line });
+        said.values.push(value);
+        if at < said.at {
+            said.at = at;
         }
     }
     let running: BTreeMap<Place, f64> = values
         .iter()
-        .filter(|((_, index), _)| source.read[*index].signal == model::Signal::REQ_RUNNING)
+        .filter(|((_, part), _)| source.read[part.row].signal == model::Signal::REQ_RUNNING && !part.divides)
         .map(|((place, _), said)| (place.clone(), said.values[0]))
         .collect();
     let mut readings = ByPlace::new();
-    for ((place, index), Said { name, values, at, line }) in values {
-        let row = &source.read[index];
-        let nothing_runs = running.get(&place).is_none_or(|running| *running == 0.0);
+    for ((place, part), said) in values.iter().filter(|((_, part), _)| !part.divides) {
+        let row = &source.read[part.row];
+        let runs = running.get(place);
         let frozen = row.frozen.as_ref().is_some_and(|frozen| frozen.holds(|name| account.fact(name)) == Holds::Yes);
-        let reading = if frozen && nothing_runs && values[0] != 0.0 {
-            let why = format!("{name} is not written while nothing runs: {} is of the last batch", values[0]);
-            Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)
+        let other = values.get(&(place.clone(), Part { divides: true, ..*part }));
+        let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
+            let why =
+                format!("{} is not written while nothing runs: {} is of the last batch", said.name, said.values[0]);
+            Some(Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why))
         } else {
-            one(source, row, &spots::named(observation, Some(line), &name), &values, at, account)
+            let from = spots::named(observation, Some(said.line), &said.name);
+            one(source, row, &from, said, other, runs.map(|running| *running == 0.0), account)
         };
-        readings.entry(place).or_default().insert(index, reading);
+        if let Some(reading) = reading {
+            readings.entry(place.clone()).or_default().insert(part.row, reading);
+        }
     }
     readings
 }
 
-/// The reading of one row and place from all its samples.
-fn one(source: &Source, row: &Read, from: &str, values: &[f64], at: Time, account: &Account) -> Reading {
-    let first = values[0];
-    let differ = values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
-    if differ && row.fold == Fold::One {
-        let said: Vec<String> = values.iter().take(4).map(ToString::to_string).collect();
-        let more = if values.len() > said.len() { ", …" } else { "" };
-        let why = format!("said {} times for one rank: {}{more}", values.len(), said.join(", "));
-        return Reading::impossible(row.signal.unit(), why, from, at);
-    }
-    let value = if row.fold == Fold::Sum { values.iter().sum() } else { first };
-    let mut reading = value::reading(row, value, from.to_owned(), at, |name| account.fact(name));
+/// The reading of one row and place from all its samples; none where what the row needs beside them is not known.
+fn one(
+    source: &Source,
+    row: &Read,
+    from: &str,
+    said: &Said,
+    other: Option<&Said>,
+    idle: Option<bool>,
+    account: &Account,
+) -> Option<Reading> {
+    let value = match said.folded(row) {
+        Ok(value) => value,
+        Err(why) => return Some(Reading::impossible(row.unit.unwrap_or(row.signal.unit()), why, from, said.at)),
+    };
+    let named = |name: &str| {
+        let of_label = said.factors.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        of_label.or_else(|| super::fact_number(account, name))
+    };
+    let other = other.and_then(|other| other.folded(row).ok());
+    let around = Around { other, named: &named, idle };
+    let mut reading = compute::reading(row, value, &around, from.to_owned(), said.at, |name| account.fact(name))?;
     if reading.value.is_some() && row.signal.row().kind == Kind::Gauge && !source.lag.is_empty() {
         reading.reason.get_or_insert_with(|| source.lag.clone());
     }
-    reading
+    Some(reading)
 }
 
 fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlace, account: &mut Account) {
@@ -278,10 +344,10 @@ fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlac
         for (index, reading) in rows {
             let row = &source.read[index];
             if source.worker.is_some() {
-                view.entry(row.signal).or_insert(reading);
+                add(&mut view, row.signal, reading);
             } else if let Some(pool) = &row.pool {
                 let tier = row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
-                pools.entry((rank, pool.clone(), tier)).or_default().entry(row.signal).or_insert(reading);
+                add(pools.entry((rank, pool.clone(), tier)).or_default(), row.signal, reading);
             } else {
                 account.values.push(RankValue { trust, rank, signal: row.signal, reading });
             }

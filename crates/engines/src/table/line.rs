@@ -6,7 +6,7 @@ use model::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use super::source::Read;
+use super::read::Read;
 use super::version::Version;
 
 /// How the log is written.
@@ -59,6 +59,9 @@ pub struct Line {
     /// Facts that the presence of a key tells: `fact=value` by key.
     #[serde(default)]
     pub tells: BTreeMap<String, String>,
+    /// Facts that the number behind a key is: fact by key.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
     /// An event: what it counts.
     #[serde(default)]
     pub count: Option<Count>,

@@ -216,6 +216,11 @@ impl Walk<'_> {
                     account.learn(fact, value, format!("{place} {key}"), facts::SAID);
                 }
             }
+            for (key, fact) in &table_row.facts {
+                if let Some((_, number)) = pairs.iter().find(|(known, _)| known == key) {
+                    account.learn(fact, number.to_string(), format!("{place} {key}"), facts::SAID);
+                }
+            }
             self.out.lines.push(Seen {
                 row,
                 remark,

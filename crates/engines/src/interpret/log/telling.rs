@@ -210,7 +210,8 @@ const LEFT_OUT: &str = " …";
 /// The names of the numbers that a row reads.
 fn names(row: &Line) -> impl Iterator<Item = &str> {
     let counted = row.count.as_ref().and_then(|count| count.key.as_deref());
-    row.read.iter().map(|read| read.name.as_str()).chain(row.tells.keys().map(String::as_str)).chain(counted)
+    let facts = row.tells.keys().chain(row.facts.keys()).map(String::as_str);
+    row.read.iter().flat_map(crate::table::Read::names).chain(facts).chain(counted)
 }
 
 /// Where the numbers that a row reads stand in a message, each with its name.
