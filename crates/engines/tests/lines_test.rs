@@ -135,11 +135,8 @@ fn prefixes(engine: &str, file: &File, row: &Row) -> Vec<Prefix> {
     if engine == "sglang" {
         return around::prefixes(&row.since, row.until.as_ref(), row.tp);
     }
-    let bare = Prefix {
-        text: String::new(),
-        rank: RankId { tp: Some(row.tp.unwrap_or(0)), ..RankId::ZERO },
-        time: None,
-    };
+    let bare =
+        Prefix { text: String::new(), rank: RankId { tp: Some(row.tp.unwrap_or(0)), ..RankId::ZERO }, time: None };
     std::iter::once(bare).chain(file.prefix.iter().map(|prefix| prefix.prefix(row.tp))).collect()
 }
 

@@ -37,6 +37,9 @@ pub fn verdict(server: &Server) -> Verdict {
     if server.role == Role::Router {
         return Verdict { level: Level::Unknown, reason: router(server) };
     }
+    if server.role == Role::Store {
+        return store(server);
+    }
     let fullest = server.ranks.iter().filter_map(|rank| Some((rank, rank.binding()?)));
     let Some((rank, (pool, in_use))) = fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
         return Verdict { level: Level::Unknown, reason: unknown(server) };
@@ -152,6 +155,20 @@ fn router(server: &Server) -> String {
     match &server.unreachable {
         Some(why) => why.clone(),
         None => "a router has no cache of its own".to_owned(),
+    }
+}
+
+/// A store has no requests that could wait or be thrown out: that it is full is what it is for.
+fn store(server: &Server) -> Verdict {
+    let pools = server.ranks.iter().flat_map(|rank| &rank.pools);
+    let share = |pool| Pool::fresh(pool, Signal::KV_OCCUPIED).map(|share| (pool, share));
+    match pools.filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((pool, share)) => {
+            let what = format!("{} of the {} tier occupied", percent(share), pool.tier);
+            let reason = format!("{what}: a store evicts to make room, and full is no trouble by itself; {ONE_LOOK}");
+            Verdict { level: Level::Calm, reason }
+        }
+        None => Verdict { level: Level::Unknown, reason: unknown(server) },
     }
 }
 

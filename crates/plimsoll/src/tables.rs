@@ -54,7 +54,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Folder>> {
         paths.into_iter().filter(|path| is_one(path)).collect()
     };
     paths.sort();
-    anyhow::ensure!(!paths.is_empty(), "{}: no folder of an engine in it (one with {})", path.display(), NAMES.join(", "));
+    anyhow::ensure!(
+        !paths.is_empty(),
+        "{}: no folder of an engine in it (one with {})",
+        path.display(),
+        NAMES.join(", ")
+    );
     paths.iter().map(|path| folder(path)).collect()
 }
 

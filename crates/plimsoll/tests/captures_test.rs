@@ -128,7 +128,14 @@ fn what_cannot_be_asked_is_unreachable() {
 }
 
 fn told_at(tables: &Tables, capture: &Capture, observations: &[Observation], later: f64) -> reader::Told {
-    reader::tell(tables, &capture.engine, observations.into(), &model::Facts::new(), capture.now().plus(later), Vec::new())
+    reader::tell(
+        tables,
+        &capture.engine,
+        observations.into(),
+        &model::Facts::new(),
+        capture.now().plus(later),
+        Vec::new(),
+    )
 }
 
 /// Every reading of a server's ranks, with its place.
@@ -228,9 +235,11 @@ fn captures_are_clean() {
                 fail(format!("no evidence: {why:?}"));
             }
         }
-        if capture.file.origin == Origin::Source && !["read in the published package of", "read in the public source of"]
+        if capture.file.origin == Origin::Source
+            && !["read in the published package of", "read in the public source of"]
                 .iter()
-                .any(|words| capture.file.how.contains(words)) {
+                .any(|words| capture.file.how.contains(words))
+        {
             fail("a page from source says what was read".to_owned());
         }
         for file in &files {

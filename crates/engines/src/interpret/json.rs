@@ -6,8 +6,8 @@ use model::text::printable;
 use model::{Account, Observation, PoolSet, RankId, RankValue, Readings, Role, SourceOutcome, Time, View, Worker};
 use serde_json::Value;
 
-use super::spots::{self, Spots};
 use super::compute::{self, Around};
+use super::spots::{self, Spots};
 use super::{MOST_RANKS, MOST_WORKERS, add, counts, cut, gather, path, ranks};
 use crate::table::{Source, WorkerList};
 
@@ -194,7 +194,8 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     {
         let dp = said.get("dp").copied();
         let timed = at.said;
-        account.views.push(View { source: source.id.clone(), worker: printable(worker), dp, timed, readings: view });
+        let (worker, by_fact) = (printable(worker), source.worker_fact.clone());
+        account.views.push(View { source: source.id.clone(), worker, by_fact, dp, timed, readings: view });
     }
     any
 }

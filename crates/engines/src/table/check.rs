@@ -23,9 +23,30 @@ const DOCTOR: usize = 3;
 /// Beginnings of paths that make a model run or change what a server does, in whichever engine: none is ever asked, also
 /// where a table names it.
 const FORBIDDEN: [&str; 24] = [
-    "/health", "/generate", "/v1/completions", "/v1/chat", "/v1/embeddings", "/v1/responses", "/v1/messages",
-    "/completion", "/chat", "/infill", "/embed", "/flush", "/reset", "/clear", "/sleep", "/wake", "/abort", "/start",
-    "/stop", "/update", "/release", "/resume", "/pause", "/shutdown",
+    "/health",
+    "/generate",
+    "/v1/completions",
+    "/v1/chat",
+    "/v1/embeddings",
+    "/v1/responses",
+    "/v1/messages",
+    "/completion",
+    "/chat",
+    "/infill",
+    "/embed",
+    "/flush",
+    "/reset",
+    "/clear",
+    "/sleep",
+    "/wake",
+    "/abort",
+    "/start",
+    "/stop",
+    "/update",
+    "/release",
+    "/resume",
+    "/pause",
+    "/shutdown",
 ];
 
 /// Facts that no row has to tell.
@@ -164,7 +185,11 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     let mut of = |file: usize, condition: &Condition| {
         for fact in condition.facts().filter(|fact| !known.contains(fact)) {
             let text: String = condition.clone().into();
-            slips.push(slip(file, &format!("{text:?}"), format!("condition {text:?}: nothing tells the fact {fact:?}")));
+            slips.push(slip(
+                file,
+                &format!("{text:?}"),
+                format!("condition {text:?}: nothing tells the fact {fact:?}"),
+            ));
         }
     };
     let of_read = |read: &Read, of: &mut dyn FnMut(usize, &Condition)| {

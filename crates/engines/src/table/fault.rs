@@ -26,15 +26,11 @@ impl Fault {
         let first = before.rfind('\n').map_or(0, |at| at + 1);
         let line = content[first..].lines().next().unwrap_or_default();
         let column = content[first..start].chars().count();
-        let marked = content.get(start..range.end).map_or(1, |marked| {
-            marked.lines().next().unwrap_or_default().chars().count().max(1)
-        });
+        let marked = content
+            .get(start..range.end)
+            .map_or(1, |marked| marked.lines().next().unwrap_or_default().chars().count().max(1));
         let shown = format!("{line}\n{}{}", " ".repeat(column), "^".repeat(marked));
-        Fault {
-            file: file.to_owned(),
-            place: Some((before.matches('\n').count() + 1, shown)),
-            text: text.into(),
-        }
+        Fault { file: file.to_owned(), place: Some((before.matches('\n').count() + 1, shown)), text: text.into() }
     }
 
     /// A fault of the row in which `near` stands; of the file where it does not.

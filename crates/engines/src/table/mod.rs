@@ -21,8 +21,8 @@ pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
 pub use line::{Count, Line, LogFormat};
 pub use package::{Package, PackageRule};
-pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use read::{Fold, Read, Refuse};
+pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Empty, Format, Infer, Source, SourceFile, WorkerList};
 
 use serde::{Deserialize, Serialize};

@@ -115,6 +115,9 @@ pub struct Source {
     /// Rows are about other servers: the label or JSON path that holds their address.
     #[serde(default)]
     pub worker: Option<String>,
+    /// `worker` holds no address but what the workers themselves say as this fact.
+    #[serde(default)]
+    pub worker_fact: Option<String>,
     /// JSON: the list of a router's workers.
     #[serde(default)]
     pub workers: Option<WorkerList>,

@@ -10,10 +10,8 @@ use engines::table::files::{Folder, NAMES};
 
 /// The folders of the engines that tests are about.
 pub(crate) fn folders() -> Vec<PathBuf> {
-    let root = std::env::var_os("PLIMSOLL_ENGINES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines"),
-        PathBuf::from,
-    );
+    let root = std::env::var_os("PLIMSOLL_ENGINES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines"), PathBuf::from);
     if root.join(NAMES[0]).is_file() {
         return vec![root];
     }

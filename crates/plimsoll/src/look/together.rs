@@ -146,9 +146,17 @@ fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, Vie
             };
             let places: BTreeMap<&str, usize> =
                 router.named.iter().filter_map(|named| Some((named.shown.as_str(), place(named)?))).collect();
+            // A name that is no address is known among the servers of the router's own site alone.
+            let calls_itself = |fact: &str, name: &str| {
+                own.looked.iter().position(|one| one.account.fact(fact) == Some(name)).map(|at| first + at)
+            };
             for view in &router.account.views {
-                if let Some(place) = places.get(view.worker.as_str()) {
-                    views[*place].push((router.candidate.url(), view.clone()));
+                let place = match &view.by_fact {
+                    Some(fact) => calls_itself(fact, &view.worker),
+                    None => places.get(view.worker.as_str()).copied(),
+                };
+                if let Some(place) = place {
+                    views[place].push((router.candidate.url(), view.clone()));
                 }
             }
         }

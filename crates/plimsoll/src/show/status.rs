@@ -348,7 +348,10 @@ fn router_line(view: &model::RouterView, width: usize) -> String {
             let age = known.age_s.map_or("it does not say of when".to_owned(), |age| format!("{} old", seconds(age)));
             format!("it sees {} in use, {age}", reading(Some(known)))
         }
-        None => "it says nothing of its cache".to_owned(),
+        None => match view.readings.get(&Signal::KV_USED).filter(|reading| reading.value.is_some()) {
+            Some(known) => format!("it counts {} {} used there", reading(Some(known)), known.unit.name()),
+            None => "it says nothing of its cache".to_owned(),
+        },
     };
     hang(&label("sees"), INDENT, &format!("{role} {address}{dp}{health}: {says}"), width)
 }

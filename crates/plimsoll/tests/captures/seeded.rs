@@ -177,7 +177,14 @@ pub(crate) fn failures(tables: &Tables) -> Vec<String> {
     for seed in SEEDS {
         let base = file::named(seed.base);
         let observations = planted(&base, seed);
-        let told = reader::tell(tables, &base.engine, observations.as_slice().into(), &model::Facts::new(), base.now(), Vec::new());
+        let told = reader::tell(
+            tables,
+            &base.engine,
+            observations.as_slice().into(),
+            &model::Facts::new(),
+            base.now(),
+            Vec::new(),
+        );
         for demand in seed.demands {
             failures.extend(unmet(demand, &told.server).map(|how| format!("{} ({}): {how}", seed.name, seed.base)));
             if let Note(id) = demand {
