@@ -238,3 +238,53 @@ fn an_answer_is_recognised_by_what_a_field_says() {
     assert_eq!(named("made").as_deref(), Some("made"));
     assert_ne!(named("somebody else").as_deref(), Some("made"));
 }
+
+const EITHER: &str = r#"
+[[assume]]
+fact = "shared"
+values = ["on", "off"]
+words = { on = "the slots share one pool", off = "each slot has a pool of its own" }
+
+[[source]]
+id = "slots"
+get = "/slots"
+format = "json"
+each = "[*]"
+gather = true
+read = [
+  { name = "held", where = "busy", fold = "sum", signal = "kv.used", pool = "full" },
+  { name = "room", fold = "max", when = "shared=on", signal = "kv.capacity", pool = "full" },
+  { name = "room", fold = "sum", when = "shared=off", signal = "kv.capacity", pool = "full" },
+]
+"#;
+
+#[test]
+fn of_two_that_nothing_tells_the_one_that_can_be_is_concluded() {
+    let tables = tables(EITHER);
+    // 700 of 512 cannot be, so it is 700 of 1,024.
+    let slots = r#"[{"busy":true,"held":400,"room":512},{"busy":true,"held":300,"room":512}]"#;
+    let account = told(&tables, &[answer("/slots", slots)], &[]);
+    let capacity = of(&account, Signal::KV_CAPACITY).expect("a reading");
+    assert_eq!((capacity.value, capacity.state), (Some(1024.0), State::Inferred));
+    assert_eq!(capacity.inputs, ["shared=off"]);
+    assert_eq!(of(&account, Signal::KV_USED).map(|used| used.state), Some(State::Reported));
+    assert_eq!(account.fact("shared"), Some("off"));
+}
+
+#[test]
+fn of_two_that_can_be_both_are_said_and_none_is_shown() {
+    let tables = tables(EITHER);
+    let slots = r#"[{"busy":true,"held":128,"room":512},{"busy":false,"held":300,"room":512}]"#;
+    let account = told(&tables, &[answer("/slots", slots)], &[]);
+    assert_eq!((value(&account, Signal::KV_USED), of(&account, Signal::KV_CAPACITY)), (Some(128.0), None));
+    let note = account.notes.iter().find(|note| note.id == "either").expect("a note");
+    // 128 of 512 and of 1,024.
+    let said = "25.0 % of 512 tokens in use if the slots share one pool, or 12.5 % of 1,024 tokens in use if each slot has a pool of its own; nothing tells which";
+    assert_eq!(note.text, said);
+    // A flag tells: no note.
+    let mut flags = Facts::new();
+    flags.insert("shared".to_owned(), model::Fact { value: "on".to_owned(), source: "--shared".to_owned(), weight: 1 });
+    let table = tables.get("made").expect("a table");
+    let account = engines::interpret(table, &[answer("/slots", slots)], &[], &flags);
+    assert_eq!((value(&account, Signal::KV_CAPACITY), account.notes.len()), (Some(512.0), 0));
+}

@@ -1,7 +1,7 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
-use model::number::{count, percent, precision};
-use model::{Level, Pool, Rank, Role, Server, Signal, Verdict, sum};
+use model::number::{amount, percent, precision, with_unit};
+use model::{Level, Pool, Rank, Role, Server, Signal, Unit, Verdict, sum};
 
 struct Limit {
     in_use: f64,
@@ -72,7 +72,8 @@ pub fn verdict(server: &Server) -> Verdict {
     }
     if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
         let off = pool.get(Signal::KV_HEADROOM).map(precision).unwrap_or_default();
-        reason += &format!(", headroom {}{off} {}", count(headroom), unit(pool));
+        let unit = pool.get(Signal::KV_HEADROOM).map_or(Unit::Tokens, |headroom| headroom.unit);
+        reason += &format!(", headroom {}", with_unit(&format!("{}{off}", amount(headroom, unit)), unit));
     }
     if waits {
         let requests = if waiting > 1.0 { "requests wait" } else { "request waits" };
@@ -129,10 +130,6 @@ fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
         text += &format!(" on rank dp {dp}, the fullest of {known}");
     }
     text
-}
-
-fn unit(pool: &Pool) -> &'static str {
-    pool.get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name())
 }
 
 fn unknown(server: &Server) -> String {

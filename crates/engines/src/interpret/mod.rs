@@ -1,6 +1,7 @@
 //! From observations to an account, by the engine's table. Two passes: facts first (version, role, flags), because
 //! rows depend on them; then numbers.
 
+mod assume;
 mod compute;
 mod facts;
 mod gather;
@@ -32,6 +33,11 @@ pub(crate) const MOST_RANKS: usize = 1024;
 
 /// Understands everything that one server answered and wrote. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
+    assume::over_all(table, observations, logs, flags)
+}
+
+/// The same, with nothing assumed.
+fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
     let answer = |source: &Source| {
         let mut same = observations.iter().filter(|observation| observation.get == source.get);

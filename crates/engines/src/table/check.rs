@@ -182,6 +182,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
         known.extend(line.facts.values().map(String::as_str));
         known.extend(line.tells.values().filter_map(|told| Some(told.split_once('=')?.0)));
     }
+    known.extend(table.assume.iter().map(|row| row.fact.as_str()));
     let mut of = |file: usize, condition: &Condition| {
         for fact in condition.facts().filter(|fact| !known.contains(fact)) {
             let text: String = condition.clone().into();

@@ -48,7 +48,8 @@ impl Folder {
             table.knobs = file.knob;
         }
         if let Some(file) = sources {
-            (table.sources, table.infer, table.log, table.lines) = (file.source, file.infer, file.log, file.line);
+            (table.sources, table.infer, table.assume) = (file.source, file.infer, file.assume);
+            (table.log, table.lines) = (file.log, file.line);
         }
         if let Some(file) = doctor {
             table.needs = file.need;

@@ -23,7 +23,7 @@ pub use line::{Count, Line, LogFormat};
 pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
-pub use source::{Empty, Format, Infer, Source, SourceFile, WorkerList};
+pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,8 @@ pub struct Table {
     pub sources: Vec<Source>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
+    /// `sources.toml`: facts that only the numbers may tell.
+    pub assume: Vec<Assume>,
     /// `sources.toml`: how its log is written.
     pub log: LogFormat,
     /// `sources.toml`: lines of its log.
@@ -54,6 +56,7 @@ impl Table {
             knobs: Vec::new(),
             sources: Vec::new(),
             infer: Vec::new(),
+            assume: Vec::new(),
             log: LogFormat::default(),
             lines: Vec::new(),
             needs: Vec::new(),

@@ -20,6 +20,9 @@ pub struct SourceFile {
     /// What follows from facts.
     #[serde(default)]
     pub infer: Vec<Infer>,
+    /// Facts of which each value would give other numbers, and which may be told by nothing.
+    #[serde(default)]
+    pub assume: Vec<Assume>,
     /// How its log is written.
     #[serde(default)]
     pub log: LogFormat,
@@ -42,6 +45,20 @@ pub struct Infer {
     pub when: Condition,
     /// The fact that is named as its input.
     pub from: String,
+}
+
+/// A fact that may be known by nothing but the numbers. If only one of its values leaves numbers that can be, it is that;
+/// else the figure for each is said.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assume {
+    /// The fact.
+    pub fact: String,
+    /// All values that it may have.
+    pub values: Vec<String>,
+    /// What each means, behind an *if*.
+    #[serde(default)]
+    pub words: BTreeMap<String, String>,
 }
 
 /// One answer of one kind of port.

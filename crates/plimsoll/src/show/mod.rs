@@ -7,6 +7,7 @@ mod fleet;
 mod hosts;
 mod number;
 mod paint;
+mod pool;
 mod status;
 mod wrap;
 
