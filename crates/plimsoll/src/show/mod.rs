@@ -13,5 +13,6 @@ mod wrap;
 
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
+pub(crate) use number::several;
 pub(crate) use status::status;
 pub(crate) use wrap::{columns, hang};

@@ -77,8 +77,8 @@ fn listed<'a>(message: &'a str, at: usize, list: &mut Vec<Pair<'a>>) -> bool {
     let length = behind.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'.')).count();
     let (numbers, rest) = behind.split_at(length);
     let key = key(message, at);
-    let named = key.strip_suffix(')').and_then(|key| key.rsplit_once('('));
-    let Some((under, names)) = named.filter(|_| numbers.contains('/') && !rest.starts_with(char::is_alphanumeric))
+    let listing = key.strip_suffix(')').and_then(|key| key.rsplit_once('('));
+    let Some((under, names)) = listing.filter(|_| numbers.contains('/') && !rest.starts_with(char::is_alphanumeric))
     else {
         return false;
     };
