@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Starts a real Dynamo to look at: one or more mockers, which are workers without a GPU, and the frontend that routes to them.
+"""Starts a real Dynamo to look at: mockers, which are workers without a GPU, and the frontend that routes to them.
 
-They find each other by files (DYN_FILE_KV), so neither etcd nor NATS is needed, and live in one new network namespace that
-has only loopback, since their event plane listens on every address. When all are ready, one JSON line says where things
-are; then this stays in the foreground until its standard input closes (unless --stay) or it gets SIGTERM, and ends what it
-started. Enter the namespace with: nsenter -t NETNS_PID -n COMMAND
+They find each other by files (DYN_FILE_KV), so neither etcd nor NATS is needed, and live in one new network namespace
+that has only loopback, since their event plane listens on every address. When all are ready, one JSON line says where
+things are; then this stays in the foreground until its standard input closes (unless --stay) or it gets SIGTERM, and
+ends what it started. Enter the namespace with: nsenter -t NETNS_PID -n COMMAND
 
 Standard library only; needs root, and install-dynamo.sh.
 """
@@ -61,6 +61,7 @@ class Dynamo(deploy.Lab):
         super().__init__(options)
         options.logs = options.folder
         self.tree = options.folder / "discovery"
+        self.python = str(options.lab / f"dynamo-{VERSION}/bin/python")
 
     def environment(self, **own):
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "TZ")}
@@ -97,18 +98,16 @@ class Dynamo(deploy.Lab):
             )
         return {"pid": self.children[name].pid, "log": str(log), "argv": command, "environment": environment}
 
-    def module(self, name):
-        return [str(self.options.lab / f"dynamo-{VERSION}/bin/python"), "-m", name]
-
     def worker(self, number):
         o = self.options
         name = f"worker-{number}"
         events = o.kv_events_port + number
         followed = o.folder / f"{name}-kv-events.jsonl"
         # What is resident is the sum of all events, so they are followed from before the first one.
-        python = self.module("x")[0]
-        self.begin(f"{name}-events", [python, str(HERE / "truth.py"), "events", f"tcp://127.0.0.1:{events}", str(followed)])
-        command = self.module("dynamo.mocker") + [
+        follow = [str(HERE / "truth.py"), "events", f"tcp://127.0.0.1:{events}", str(followed)]
+        self.begin(f"{name}-events", [self.python, *follow])
+        command = [
+            self.python, "-m", "dynamo.mocker",
             "--model-path", str(o.lab / "dynamo-model"), "--model-name", "tiny",
             "--engine-type", o.flavour, "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
             "--max-num-seqs", str(o.max_num_seqs), "--speedup-ratio", str(o.speedup_ratio),
@@ -126,7 +125,8 @@ class Dynamo(deploy.Lab):
 
     def frontend(self):
         port = self.options.frontend_port
-        command = self.module("dynamo.frontend") + [
+        command = [
+            self.python, "-m", "dynamo.frontend",
             "--http-host", "127.0.0.1", "--http-port", str(port),
             "--router-mode", self.options.router_mode, "--discovery-backend", "file",
             *shlex.split(self.options.more.get("frontend", "")),
@@ -143,12 +143,12 @@ class Dynamo(deploy.Lab):
         self.wait_until(self.frontend_ready, "frontend", deadline)
         for name, told in workers.items():
             told["worker_id"] = self.worker_id(told)
-        python = self.module("x")[0]
         metrics = self.options.folder / "kv-metrics.jsonl"
-        self.begin("kv-metrics", [python, str(HERE / "dynamo_metrics.py"), str(self.tree), str(metrics)])
+        self.begin("kv-metrics", [self.python, str(HERE / "dynamo_metrics.py"), str(self.tree), str(metrics)])
         return {
-            "netns_pid": os.getpid(), "version": VERSION, "flavour": self.options.flavour, "logs": str(self.options.logs),
-            "discovery": str(self.tree), "kv_metrics_file": str(metrics), "servers": servers,
+            "netns_pid": os.getpid(), "version": VERSION, "flavour": self.options.flavour,
+            "logs": str(self.options.logs), "discovery": str(self.tree), "kv_metrics_file": str(metrics),
+            "servers": servers,
             "boot_s": round(time.monotonic() - began, 1),
         }  # fmt: skip
 
@@ -192,6 +192,13 @@ def page(port):
         return ""
 
 
+def new_folder():
+    for left in pathlib.Path(tempfile.gettempdir()).glob("plimsoll-dynamo-*"):  # of one that was killed
+        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
+            shutil.rmtree(left, ignore_errors=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-dynamo-{os.getpid()}-"))
+
+
 def main():
     options = parse_arguments()
     if INSIDE not in os.environ:
@@ -199,7 +206,7 @@ def main():
         os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
     deploy.loopback_up()
     made = options.folder is None
-    options.folder = (options.folder or pathlib.Path(tempfile.mkdtemp(prefix="plimsoll-dynamo-"))).resolve()
+    options.folder = (options.folder or new_folder()).resolve()
     options.folder.mkdir(parents=True, exist_ok=True)
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for s in ends:

@@ -78,7 +78,8 @@ def main():
         signal.signal(s, lambda *_: stop.set())
     load = Load(options)
     began = time.monotonic()
-    workers = [threading.Thread(target=load.work, daemon=True) for _ in range(min(options.concurrency, options.requests))]
+    count = min(options.concurrency, options.requests)
+    workers = [threading.Thread(target=load.work, daemon=True) for _ in range(count)]
     for w in workers:
         w.start()
     while any(w.is_alive() for w in workers) and not stop.is_set():

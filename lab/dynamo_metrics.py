@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""dynamo_metrics.py TREE OUT: what Dynamo's workers publish of their KV use on the event plane (topic kv_metrics over ZMQ),
-found by the discovery tree of files, as JSON lines until SIGTERM. Needs the Python of install-dynamo.sh (pyzmq, msgspec).
+"""dynamo_metrics.py TREE OUT: what Dynamo's workers publish of their KV use on the event plane (topic kv_metrics over
+ZMQ), found by the discovery tree of files, as JSON lines until SIGTERM. Needs the Python of install-dynamo.sh.
+
+How it is written: engines/dynamo-worker/NOTES.md.
 """
 
 import json
@@ -43,8 +45,8 @@ def main():
             length = int.from_bytes(body[1:5], "big")
             envelope = msgspec.msgpack.decode(body[5 : 5 + length])
             inner = msgspec.msgpack.decode(envelope["payload"])
-            line = {"got": time.time(), "at": envelope["published_at"] / 1000, "seq": int.from_bytes(sequence, "big"), **inner}
-            lines.write(json.dumps(line) + "\n")
+            when = {"got": time.time(), "at": envelope["published_at"] / 1000}
+            lines.write(json.dumps({**when, "seq": int.from_bytes(sequence, "big"), **inner}) + "\n")
 
 
 main()

@@ -103,7 +103,8 @@ impl Tables {
     /// Every path that any table may ask, and no other may be asked of a target.
     pub fn allowed(&self) -> Vec<String> {
         let sources = self.iter().flat_map(|table| &table.sources);
-        let sources = sources.filter(|source| source.format != Format::Slab).map(|source| source.get.clone());
+        let sources = sources.filter(|source| source.format != Format::Slab && !source.saved_only);
+        let sources = sources.map(|source| source.get.clone());
         let answers = self.iter().flat_map(|table| table.engine.answer.iter().map(|rule| rule.get.clone()));
         let mut paths: Vec<String> = sources.chain(answers).collect();
         paths.sort();

@@ -85,7 +85,7 @@ fn two_counters_make_a_ratio_of_each_rank() {
     let account = page(rows, body);
     assert_eq!(account.values.len(), 1, "of nothing asked there is no rate: {:?}", account.values);
     assert_eq!((account.values[0].rank.dp, account.values[0].reading.value), (Some(0), Some(0.75)));
-    assert_eq!(account.values[0].reading.inputs, ["hits_total 30", "asked_total 40"]);
+    assert_eq!(account.values[0].reading.inputs, ["hits_total 30", "over asked_total 40"]);
 }
 
 #[test]
@@ -287,4 +287,88 @@ fn of_two_that_can_be_both_are_said_and_none_is_shown() {
     let table = tables.get("made").expect("a table");
     let account = engines::interpret(table, &[answer("/slots", slots)], &[], &flags);
     assert_eq!((value(&account, Signal::KV_CAPACITY), account.notes.len()), (Some(512.0), 0));
+}
+
+#[test]
+fn what_all_ranks_say_of_all_is_shared() {
+    let rows = r#"
+        { name = "config", label = "blocks", shared = true, times = ["block_size"], signal = "kv.capacity", pool = "full" },
+        { name = "usage", signal = "kv.in_use", pool = "full" }"#;
+    let of = |rank: u8| {
+        format!(
+            "made:config{{engine=\"{rank}\",blocks=\"4000\",block_size=\"16\"}} 1\nmade:usage{{engine=\"{rank}\"}} 0.5\n"
+        )
+    };
+    let account = page(rows, &(of(0) + &of(1)));
+    // 4000 blocks of two ranks are 2000 each, of 16 tokens.
+    let capacities: Vec<Option<f64>> =
+        account.sets.iter().map(|set| set.readings[&Signal::KV_CAPACITY].value).collect();
+    assert_eq!(capacities, [Some(32_000.0), Some(32_000.0)]);
+    assert_eq!(value(&page(rows, &of(0)), Signal::KV_CAPACITY), Some(64_000.0));
+}
+
+#[test]
+fn a_product_that_another_number_contradicts_is_none() {
+    let rows = r#"{ name = "config", label = "blocks", times = ["block_size"], agrees = "tokens", signal = "kv.capacity", pool = "full" }"#;
+    let at =
+        |tokens: &str| page(rows, &format!("made:config{{blocks=\"100\",block_size=\"16\",tokens=\"{tokens}\"}} 1\n"));
+    // 100 × 16 = 1600; 1590 is the same but for a reserved block, 4000 is not.
+    assert_eq!(value(&at("1590"), Signal::KV_CAPACITY), Some(1600.0));
+    let refused = of(&at("4000"), Signal::KV_CAPACITY).expect("a reading");
+    assert_eq!((refused.value, refused.state), (None, State::NotReported));
+    assert!(refused.reason.expect("a reason").contains("tokens is 4000"));
+    // What is not said contradicts nothing.
+    assert_eq!(value(&at("None"), Signal::KV_CAPACITY), Some(1600.0));
+}
+
+#[test]
+fn parts_are_added_when_all_are_there() {
+    let rows = r#"{ name = "hits", plus = ["misses"], signal = "cache.queries_total" }"#;
+    let both = of(&page(rows, "made:hits 30\nmade:misses 12\n"), Signal::CACHE_QUERIES_TOTAL).expect("a reading");
+    assert_eq!((both.value, both.state), (Some(42.0), State::Derived));
+    assert_eq!(of(&page(rows, "made:hits 30\n"), Signal::CACHE_QUERIES_TOTAL), None);
+}
+
+#[test]
+fn a_series_own_value_may_be_a_fact() {
+    let sources = "[[source]]\nid = \"metrics\"\nget = \"/metrics\"\nformat = \"prometheus\"\n\
+        facts = { \"tokens_per_block.value\" = \"block_size\" }\n\
+        read = [{ name = \"used\", times = [\"block_size\"], signal = \"kv.used\", pool = \"full\" }]\n";
+    let body = "made:used 5\nmade:tokens_per_block{x=\"y\"} 32\n";
+    let account = told(&tables(sources), &[answer("/metrics", body)], &[]);
+    assert_eq!(value(&account, Signal::KV_USED), Some(160.0));
+}
+
+#[test]
+fn lines_tell_facts_by_their_words() {
+    let tables = tables(
+        r#"
+[[line]]
+id = "banner"
+starts = ["server "]
+with = ["version "]
+without = ["client"]
+words = { "version " = "version" }
+says = { "with a store" = "store=on" }
+read = []
+"#,
+    );
+    let log = |text: &str| Log {
+        name: "log".to_owned(),
+        at: AT,
+        took: 0.0,
+        since: None,
+        clock: LogClock::Offset(0.0),
+        written: None,
+        outcome: Ok(vec![Stretch {
+            bytes: format!("2026-11-29 16:15:20 {text}\n").into_bytes(),
+            first_line: Some(1),
+            from_start: true,
+            name: None,
+        }]),
+    };
+    let account = told(&tables, &[], &[log("server of version 0.6.3.post1, with a store.")]);
+    assert_eq!((account.fact("version"), account.fact("store")), (Some("0.6.3.post1"), Some("on")));
+    let account = told(&tables, &[], &[log("server and client of version 0.6.3")]);
+    assert_eq!(account.fact("version"), None);
 }

@@ -42,7 +42,13 @@ pub(super) fn over_all(table: &Table, observations: &[Observation], logs: &[Log]
                 flags.insert(row.fact.clone(), fact);
                 plain = account;
             }
-            ([_, _, ..], _) => plain.notes.push(either(row, &can)),
+            ([_, _, ..], _) if differ(&can) => plain.notes.push(either(row, &can)),
+            // They all come to the same.
+            ([(_, account), _, ..], _) => {
+                let mut account = account.clone();
+                account.facts.remove(&row.fact);
+                plain = account;
+            }
             _ => {}
         }
     }
@@ -56,6 +62,12 @@ fn share(set: &PoolSet) -> Option<f64> {
         .filter(|capacity| *capacity > 0.0)
         .zip(value(Signal::KV_USED))
         .map(|(all, used)| used / all)
+}
+
+/// Whether the values that can be give different figures.
+fn differ(can: &[(&String, Account)]) -> bool {
+    let figures = |account: &Account| account.sets.iter().filter_map(share).map(f64::to_bits).collect::<Vec<_>>();
+    can.windows(2).any(|pair| figures(&pair[0].1) != figures(&pair[1].1))
 }
 
 /// Whether the parts of a set are no more than its whole.

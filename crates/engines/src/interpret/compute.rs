@@ -9,14 +9,34 @@ use crate::table::Read;
 /// How far from whole the inverse of a floor may be, in parts of it.
 const WHOLE: f64 = 1.0e-6;
 
+/// How far two numbers that should be the same may be apart, in parts of them.
+const ALIKE: f64 = 0.05;
+
 /// What stands around a number.
 pub(super) struct Around<'a> {
     /// What the row divides by, where that is said.
     pub(super) other: Option<f64>,
+    /// What it adds; none where a part of it is not said.
+    pub(super) plus: Option<Vec<f64>>,
+    /// Ranks that each say the number of all of them.
+    pub(super) ranks: usize,
     /// A number by name: said beside it, or a fact.
     pub(super) named: &'a dyn Fn(&str) -> Option<f64>,
     /// Whether nothing runs, where that is said.
     pub(super) idle: Option<bool>,
+}
+
+impl<'a> Around<'a> {
+    /// Nothing but what names lead to.
+    pub(super) fn of(named: &'a dyn Fn(&str) -> Option<f64>) -> Around<'a> {
+        Around { other: None, plus: None, ranks: 1, named, idle: None }
+    }
+
+    /// The same, with what the row divides by and adds found by name.
+    pub(super) fn beside(self, read: &Read, number: impl Fn(&str) -> Option<f64>) -> Around<'a> {
+        let plus = read.plus.iter().map(|name| number(name)).collect();
+        Around { other: read.over.as_deref().and_then(&number), plus, ..self }
+    }
 }
 
 /// The number that `read` makes of what was said, and what it was made from.
@@ -39,6 +59,9 @@ pub(super) fn reading<'a>(
     fact: impl Fn(&str) -> Option<&'a str> + Copy,
 ) -> Option<Reading> {
     let made = make(read, said, around)?;
+    if let Some(why) = disagrees(read, &made, around) {
+        return Some(Reading::not_reported(read.unit.unwrap_or(read.signal.unit()), why));
+    }
     let mut reading = value::reading(read, made.value, source, at, fact);
     if reading.value.is_some() && !made.inputs.is_empty() {
         reading.state = if made.inferred { State::Inferred } else { State::Derived };
@@ -51,13 +74,38 @@ pub(super) fn reading<'a>(
     Some(reading)
 }
 
+/// Why a number is not what its name says, where another that should be the same is far off.
+fn disagrees(read: &Read, made: &Made, around: &Around<'_>) -> Option<String> {
+    let name = read.agrees.as_ref()?;
+    let other = (around.named)(name)?;
+    let far = (made.value - other).abs() > ALIKE * other.abs();
+    far.then(|| {
+        format!("{} makes {}, but {name} is {other}: not of one kind of layers", made.inputs.join(", "), made.value)
+    })
+}
+
 fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
     let mut value = if read.percent { said / 100.0 } else { said };
     let mut made = Made { value, scale: 1.0, inputs: Vec::new(), precision: None, inferred: false };
     let name = read.label.as_ref().unwrap_or(&read.name);
+    if !read.plus.is_empty() {
+        let others = around.plus.as_ref()?;
+        made.inputs.push(format!("{name} {said}"));
+        for (other, number) in read.plus.iter().zip(others) {
+            made.inputs.push(format!("plus {other} {number}"));
+            value += number;
+        }
+    }
+    if read.shared && around.ranks > 1 {
+        made.inputs.extend([format!("{name} {said}"), format!("shared by {} ranks", around.ranks)]);
+        value /= around.ranks as f64;
+    }
     if let Some(divisor) = &read.over {
         let other = around.other.filter(|other| *other > 0.0)?;
-        made.inputs.extend([format!("{name} {said}"), format!("{divisor} {other}")]);
+        if made.inputs.is_empty() {
+            made.inputs.push(format!("{name} {said}"));
+        }
+        made.inputs.push(format!("over {divisor} {other}"));
         value /= other;
     }
     if let Some(blocks) = &read.floor {

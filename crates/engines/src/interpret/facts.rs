@@ -4,7 +4,7 @@ use model::{Account, Role, SourceOutcome};
 use serde_json::Value;
 
 use super::{Body, path};
-use crate::table::{Empty, Source, Table};
+use crate::table::{Empty, Line, Source, Table, word_behind};
 
 /// A server's own word outweighs its command line.
 pub(super) const SAID: u8 = 2;
@@ -79,6 +79,43 @@ pub(crate) fn dump(table: &Table, message: &str, place: &str, account: &mut Acco
         };
         if let Some(value) = knob.value(&spelled) {
             account.learn(&knob.fact, value, format!("{place} {key}"), SAID);
+        }
+    }
+}
+
+/// Facts that a line of a log tells.
+pub(crate) fn of_line(
+    table: &Table,
+    row: &Line,
+    message: &str,
+    pairs: &[(String, f64)],
+    place: &str,
+    account: &mut Account,
+) {
+    if row.dump {
+        dump(table, message, place, account);
+    }
+    let mut learn = |fact: &str, value: &str, by: &str| {
+        account.learn(fact, model::without_secrets(value), format!("{place} {}", by.trim()), SAID);
+    };
+    for (key, told) in &row.tells {
+        if let (Some((fact, value)), true) = (told.split_once('='), pairs.iter().any(|(known, _)| known == key)) {
+            learn(fact, value, key);
+        }
+    }
+    for (text, told) in row.says.iter().filter(|(text, _)| message.contains(text.as_str())) {
+        if let Some((fact, value)) = told.split_once('=') {
+            learn(fact, value, text);
+        }
+    }
+    for (text, fact) in &row.words {
+        if let Some((_, word)) = word_behind(message, text) {
+            learn(fact, word, text);
+        }
+    }
+    for (key, fact) in &row.facts {
+        if let Some((_, number)) = pairs.iter().find(|(known, _)| known == key) {
+            learn(fact, &number.to_string(), key);
         }
     }
 }

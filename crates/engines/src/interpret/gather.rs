@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Account, Observation, RankId, RankValue, Readings};
+use model::{Account, Observation, RankId, RankValue, Readings, State};
 use serde_json::Value;
 
 use super::compute::{self, Around};
@@ -36,11 +36,14 @@ pub(super) fn read(
         let Some(number) = folded(parts, row, account) else { continue };
         let from = spots::named(observation, parts.spots.line(first), &named(source, row));
         let of_fact = |name: &str| super::fact_number(account, name);
-        let around = Around { other: None, named: &of_fact, idle: None };
         // The factors of each element are in the sum already.
         let plain = Read { times: Vec::new(), ..row.clone() };
-        let made = compute::reading(&plain, number, &around, from, at.time, |name| account.fact(name));
-        let Some(reading) = made else { continue };
+        let made = compute::reading(&plain, number, &Around::of(&of_fact), from, at.time, |name| account.fact(name));
+        let Some(mut reading) = made else { continue };
+        if !row.times.is_empty() && reading.value.is_some() {
+            reading.state = State::Derived;
+            reading.inputs.push(format!("{} times {}", row.name, row.times.join(" times ")));
+        }
         let reading = reading.untimed(source.at.is_some() && !at.said);
         match &row.pool {
             Some(pool) => {
@@ -92,7 +95,8 @@ fn folded(parts: Parts<'_>, row: &Read, account: &Account) -> Option<f64> {
         numbers.push(number);
     }
     match row.fold {
-        Fold::Sum | Fold::Count => Some(numbers.iter().sum()),
+        // A sum of nothing begins below zero, for reasons of its own.
+        Fold::Sum | Fold::Count => Some(numbers.iter().fold(0.0, |sum, number| sum + number)),
         Fold::Max => numbers.into_iter().max_by(f64::total_cmp),
         Fold::Last => numbers.pop(),
         Fold::One => {

@@ -172,7 +172,7 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
             let from = spots::named(observation, line, &row.name);
             let beside = |name: &str| path::first(root, element, name).and_then(self::number);
             let named = |name: &str| beside(name).or_else(|| super::fact_number(account, name));
-            let around = Around { other: row.over.as_deref().and_then(beside), named: &named, idle: None };
+            let around = Around::of(&named).beside(row, beside);
             let made = compute::reading(row, number, &around, from, at.time, |name| account.fact(name));
             let Some(made) = made else { continue };
             made.untimed(source.at.is_some() && !at.said)

@@ -120,7 +120,8 @@ fn infer(table: &Table, account: &mut Account) {
         let source = account.facts.get(&row.from).map(|fact| fact.source.clone()).unwrap_or_default();
         let of_pool = |set: &&mut model::PoolSet| set.pool == row.pool && set.tier == model::DEVICE;
         for set in account.sets.iter_mut().filter(of_pool) {
-            if set.readings.contains_key(&model::Signal::KV_USED) {
+            let tells = [model::Signal::KV_USED, model::Signal::KV_IN_USE];
+            if tells.iter().any(|signal| set.readings.contains_key(signal)) {
                 let unit = row.signal.unit();
                 let reading = model::Reading::inferred(row.value, unit, source.clone(), Some(set.at)).within(Some(0.0));
                 set.readings.entry(row.signal).or_insert(reading);

@@ -180,7 +180,9 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     }
     for line in &table.lines {
         known.extend(line.facts.values().map(String::as_str));
-        known.extend(line.tells.values().filter_map(|told| Some(told.split_once('=')?.0)));
+        known.extend(line.words.values().map(String::as_str));
+        let told = line.tells.values().chain(line.says.values());
+        known.extend(told.filter_map(|told| Some(told.split_once('=')?.0)));
     }
     known.extend(table.assume.iter().map(|row| row.fact.as_str()));
     let mut of = |file: usize, condition: &Condition| {
@@ -203,6 +205,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
         line.when.iter().for_each(|condition| of(SOURCES, condition));
         line.read.iter().for_each(|read| of_read(read, &mut of));
     }
+    table.sources.iter().filter_map(|source| source.when.as_ref()).for_each(|when| of(SOURCES, when));
     table.infer.iter().for_each(|row| of(SOURCES, &row.when));
     table.knobs.iter().flat_map(|knob| &knob.forced).for_each(|condition| of(KNOBS, condition));
     for need in &table.needs {

@@ -19,7 +19,7 @@ use check::check;
 pub use doctor::{Case, CaseState, DoctorFile, Need};
 pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
-pub use line::{Count, Line, LogFormat};
+pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};

@@ -12,6 +12,7 @@ use super::version::Version;
 /// One field: a series (name without prefix) or a JSON path in the element, and the signal that it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
 pub struct Read {
     /// The series' name without prefix, or the JSON path.
     pub name: String,
@@ -50,9 +51,19 @@ pub struct Read {
     /// Multiplied by each of these: a label of the sample, a key of the line or a path in the element, else a fact.
     #[serde(default)]
     pub times: Vec<String>,
+    /// These series, keys or paths of the same rank are added first; all of them must be there.
+    #[serde(default)]
+    pub plus: Vec<String>,
     /// Divided by this series, key or path of the same rank; no value while that is 0.
     #[serde(default)]
     pub over: Option<String>,
+    /// Prometheus: every rank of the page says the number of all of them together: each has its equal share.
+    #[serde(default)]
+    pub shared: bool,
+    /// No number where this one (named as in `times`) is known and another by more than a twentieth: then it is not what
+    /// it seems to be.
+    #[serde(default)]
+    pub agrees: Option<String>,
     /// A ratio that counts one block of this many (named as in `times`) which is never free: `v` means `(v·N − 1)/(N − 1)`.
     #[serde(default)]
     pub floor: Option<String>,
@@ -93,9 +104,14 @@ pub struct Read {
 }
 
 impl Read {
+    /// The names of the numbers that it scales by: said beside it, or facts.
+    pub fn named(&self) -> impl Iterator<Item = &String> {
+        self.times.iter().chain(&self.floor).chain(&self.grain).chain(&self.agrees)
+    }
+
     /// The names of all numbers that it needs: its own and those that it scales or divides by.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let beside = self.over.iter().chain(&self.times).chain(&self.floor).chain(&self.grain);
+        let beside = self.over.iter().chain(&self.plus).chain(self.named());
         std::iter::once(self.name.as_str()).chain(beside.map(String::as_str))
     }
 }

@@ -64,6 +64,7 @@ pub struct Assume {
 /// One answer of one kind of port.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
 pub struct Source {
     /// Its name in other rows and in `explain`.
     pub id: String,
@@ -74,6 +75,12 @@ pub struct Source {
     pub on: String,
     /// How to read it.
     pub format: Format,
+    /// Never asked, only read where somebody saved it: asking takes away what it tells from others.
+    #[serde(default)]
+    pub saved_only: bool,
+    /// Asked only where this is not known to be otherwise, by what was answered before.
+    #[serde(default)]
+    pub when: Option<Condition>,
     /// Asked only when none of these sources answered.
     #[serde(default)]
     pub unless: Vec<String>,

@@ -155,12 +155,10 @@ impl One<'_> {
         let (row, message, remark) = self.rows.fitting(&line.message)?;
         let known = &self.table.lines[row];
         let mut account = Account::default();
-        if known.dump {
-            facts::dump(self.table, message, "", &mut account);
-        }
         let needed = |key: &String| known.sole || names(known).any(|name| name == key);
-        let pairs = pairs(message, false).into_iter().filter(|(key, _)| needed(key));
-        let pairs = pairs.map(|(key, value)| (key, value.to_bits())).collect();
+        let pairs: Vec<(String, f64)> = pairs(message, false).into_iter().filter(|(key, _)| needed(key)).collect();
+        facts::of_line(self.table, known, message, &pairs, "", &mut account);
+        let pairs = pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect();
         Some(Made { row, remark, pairs, facts: account.facts })
     }
 
@@ -229,5 +227,5 @@ fn numbers(row: &Line, message: &str) -> Vec<Range<usize>> {
 fn begin(row: &Line, message: &str) -> usize {
     let end = |text: &String| message.find(text.as_str()).map(|at| at + text.len());
     let start = row.starts.iter().filter_map(end).min();
-    row.with.iter().filter_map(end).chain(start).max().unwrap_or(0)
+    row.with.iter().filter_map(end).chain(start).max().unwrap_or(0).max(row.told(message))
 }

@@ -16,11 +16,21 @@ pub(crate) use self::names::{holds_series, label, looks_wrong};
 use super::{MOST_RANKS, add, counts, cut, ranks};
 use crate::table::{Source, Table};
 
-/// What a sample is to the table: the number of a row, or what the row divides by.
+/// What a sample is to the table: the number of a row, or one that the row needs beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
     row: usize,
-    divides: bool,
+    part: Is,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Is {
+    /// The row's own number.
+    Own,
+    /// What it divides by.
+    Over,
+    /// One of those that it adds.
+    Plus(usize),
 }
 
 /// One sample of a row, with what its labels say about where it belongs.
@@ -91,9 +101,9 @@ pub(super) fn read(
             if read.with.iter().any(|(label, value)| sample.labels.get(label).as_deref() != Some(value)) {
                 continue;
             }
-            let Some(value) = read.label.as_ref().map_or(Some(sample.value), of_label) else { continue };
-            let scaled = read.times.iter().chain(&read.floor).chain(&read.grain);
-            let factors = scaled.filter_map(|name| Some((name.clone(), of_label(name)?))).collect();
+            let label = read.label.as_ref().filter(|_| part.part == Is::Own);
+            let Some(value) = label.map_or(Some(sample.value), of_label) else { continue };
+            let factors = read.named().filter_map(|name| Some((name.clone(), of_label(name)?))).collect();
             let name = match &read.label {
                 Some(label) => format!("{} {label}", sample.name),
                 None => sample.name.to_string(),
@@ -116,9 +126,12 @@ pub(super) fn read(
 fn parts<'a>(source: &'a Source, account: &Account) -> BTreeMap<&'a str, Vec<Part>> {
     let mut parts: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
     for (row, read) in source.read.iter().enumerate().filter(|(_, read)| counts(read, account)) {
-        parts.entry(&read.name).or_default().push(Part { row, divides: false });
+        parts.entry(&read.name).or_default().push(Part { row, part: Is::Own });
         if let Some(over) = &read.over {
-            parts.entry(over).or_default().push(Part { row, divides: true });
+            parts.entry(over).or_default().push(Part { row, part: Is::Over });
+        }
+        for (index, name) in read.plus.iter().enumerate() {
+            parts.entry(name).or_default().push(Part { row, part: Is::Plus(index) });
         }
     }
     parts

@@ -27,7 +27,11 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
     found
 }
 
-/// The first value of a label on any of the engine's series; `series.label` is one on that series.
+/// What stands for a sample's own value in the place of a label.
+const VALUE: &str = "value";
+
+/// The first value of a label on any of the engine's series; `series.label` is one on that series, `series.value` that
+/// series' own.
 pub(crate) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
     let (series, label) = label.split_once('.').map_or((None, label), |(series, label)| (Some(series), label));
     let mut found = None;
@@ -37,7 +41,8 @@ pub(crate) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
         |name| series.map_or_else(|| !found_name(table, name).is_empty(), |series| found_name(table, name) == series),
         |sample| {
             if found.is_none() {
-                found = sample.labels.get(label).map(std::borrow::Cow::into_owned);
+                let value = || (series.is_some() && label == VALUE).then(|| sample.value.to_string());
+                found = sample.labels.get(label).map(std::borrow::Cow::into_owned).or_else(value);
             }
         },
     );

@@ -33,6 +33,10 @@ pub(super) fn tell_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Ac
         return;
     }
     let pids: BTreeSet<u64> = seen.iter().filter_map(|sample| sample.pid).collect();
+    if seen.iter().all(|sample| sample.pid.is_none() || sample.place.dp.is_some()) {
+        // Another label names the rank.
+        return;
+    }
     for sample in seen.iter_mut() {
         if let (Some(pid), None) = (sample.pid, sample.place.dp) {
             sample.place.dp = pids.iter().position(|known| *known == pid).map(|index| index as u32);
