@@ -1,4 +1,4 @@
-"""tiny_model.py FILE: a made-up two-layer Llama as GGUF, of random weights and with a token for each of the words w3 to w63.
+"""tiny_model.py FILE: a made-up two-layer Llama as GGUF, of random weights and with a token for each of the words w0 to w511.
 
 A prompt of n such words has n tokens and one for its beginning. Standard library only.
 """
@@ -8,7 +8,7 @@ import random
 import struct
 import sys
 
-WORDS = 64
+WORDS = 512
 LONGEST = 8192
 WIDTH, INNER, LAYERS, HEADS = 64, 128, 2, 2
 ALIGNMENT = 32
@@ -36,7 +36,9 @@ def entries(key, kind, all_of_it):
     return head + b"".join(value(kind, what) for what in all_of_it)
 
 
-tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *(f"\u2581w{n}" for n in range(WORDS))]
+# A word is put together from its letters, so that each of its beginnings is a token as well: the blank with w, w1, w12, ...
+words = ["\u2581w", *(f"\u2581w{n}" for n in range(WORDS))]
+tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words]
 keys = [
     entry("general.architecture", STRING, "llama"),
     entry("general.name", STRING, "tiny"),
@@ -50,8 +52,8 @@ keys = [
     entry("llama.rope.dimension_count", UINT32, WIDTH // HEADS),
     entry("tokenizer.ggml.model", STRING, "llama"),
     entries("tokenizer.ggml.tokens", STRING, tokens),
-    entries("tokenizer.ggml.scores", FLOAT32, [0.0] * (3 + 256) + [-float(n) for n in range(WORDS)]),
-    entries("tokenizer.ggml.token_type", INT32, [UNKNOWN, CONTROL, CONTROL] + [BYTE] * 256 + [NORMAL] * WORDS),
+    entries("tokenizer.ggml.scores", FLOAT32, [0.0] * (3 + 256) + [-float(n) for n in range(len(words))]),
+    entries("tokenizer.ggml.token_type", INT32, [UNKNOWN, CONTROL, CONTROL] + [BYTE] * 256 + [NORMAL] * len(words)),
     entry("tokenizer.ggml.bos_token_id", UINT32, 1),
     entry("tokenizer.ggml.eos_token_id", UINT32, 2),
     entry("tokenizer.ggml.unknown_token_id", UINT32, 0),

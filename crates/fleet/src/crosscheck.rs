@@ -1,6 +1,6 @@
 //! Sources held against each other: a disagreement beyond what the pool can have moved is a note.
 
-use model::{Note, PoolSet, Rank, RouterView, Signal, State};
+use model::{Note, PoolSet, Rank, RouterView, Signal, State, Unit};
 
 use crate::choose::Choice;
 use crate::ranks::vagueness;
@@ -27,8 +27,12 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     }
     let Some(best) = choice.winner() else { return notes };
     let Some(used) = value(best, Signal::KV_USED) else { return notes };
+    let alike = |other: &PoolSet| unit(best) == unit(other);
     let idle = rank.fresh(Signal::REQ_RUNNING) == Some(0.0) && rank.fresh(Signal::REQ_WAITING) == Some(0.0);
     for other in choice.contenders[1..].iter().filter(|other| other.age_s <= crate::FRESH_S) {
+        if !alike(&other.set) {
+            continue;
+        }
         let vague = |set: &PoolSet| set.readings.get(&Signal::KV_CAPACITY).map_or(0.0, vagueness);
         if let (Some(ours), Some(theirs)) = (value(best, Signal::KV_CAPACITY), value(&other.set, Signal::KV_CAPACITY))
             && theirs > 0.0
@@ -94,6 +98,11 @@ fn impossible(set: &PoolSet) -> Option<String> {
         return Some(format!("{} {}", signal.row().title, reading.reason.as_deref().unwrap_or_default()));
     }
     sound::above_the_whole(&set.readings).filter(|_| value(set, Signal::KV_CAPACITY) != Some(0.0))
+}
+
+/// What a set counts; ratios fit all.
+fn unit(set: &PoolSet) -> Option<Unit> {
+    set.readings.values().map(|reading| reading.unit).find(|unit| *unit != Unit::Ratio)
 }
 
 fn value(set: &PoolSet, signal: Signal) -> Option<f64> {

@@ -66,7 +66,8 @@ fn share(set: &PoolSet) -> Option<f64> {
 
 /// Whether the values that can be give different figures.
 fn differ(can: &[(&String, Account)]) -> bool {
-    let figures = |account: &Account| account.sets.iter().filter_map(share).map(f64::to_bits).collect::<Vec<_>>();
+    let capacity = |set: &PoolSet| set.readings.get(&Signal::KV_CAPACITY).and_then(|capacity| capacity.value);
+    let figures = |account: &Account| account.sets.iter().map(|set| (share(set), capacity(set))).collect::<Vec<_>>();
     can.windows(2).any(|pair| figures(&pair[0].1) != figures(&pair[1].1))
 }
 
