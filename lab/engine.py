@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Starts one more real engine to look at, without a GPU:
 
-  engine.py llamacpp     llama-server (install-llamacpp.sh), load: dynamo_load.py 18300
-  engine.py vllm         vLLM's build for CPUs (install-vllm.sh), load: dynamo_load.py 18100
-  engine.py lmcache      LMCache's server, a store beside engines (install-vllm.sh), load: its own, in the JSON line
+  engine.py llamacpp     llama-server (install-llamacpp.sh)
+  engine.py vllm         vLLM's build for CPUs (install-vllm.sh)
+  engine.py lmcache      LMCache's server, a store beside engines (install-vllm.sh)
 
-It lives in a new network namespace that has only loopback. When it is ready, one JSON line says where things are; then
-this stays in the foreground until its standard input closes (unless --stay) or it gets SIGTERM, and ends what it
-started. Enter the namespace with: nsenter -t NETNS_PID -n COMMAND
+It lives in a new network namespace that has only loopback. When it is ready, one JSON line says where things are, and
+the command of a load for it; then this stays in the foreground until its standard input closes (unless --stay) or it
+gets SIGTERM, and ends what it started. Enter the namespace with: nsenter -t NETNS_PID -n COMMAND
 
 Standard library only; needs root.
 """
@@ -20,6 +20,7 @@ import shlex
 import shutil
 import signal
 import sys
+import tempfile
 import time
 
 import deploy
@@ -27,7 +28,7 @@ import dynamo
 from deploy import HERE, INSIDE, Stop, fetch
 
 VERSIONS = {"llamacpp": "11434", "vllm": "0.32.0", "lmcache": "0.5.6"}
-ENVIRONMENT = {  # one thread each, no hub, nobody told
+ENVIRONMENT = {  # no hub, nobody told, one thread
     "HF_HUB_OFFLINE": "1",
     "OMP_NUM_THREADS": "1",
     "PYTHONUNBUFFERED": "1",
@@ -41,41 +42,173 @@ ENVIRONMENT = {  # one thread each, no hub, nobody told
 
 
 def parse_arguments():
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where the installs put things")
-    shared.add_argument("--stay", action="store_true", help="do not end when standard input closes")
-    shared.add_argument("--folder", type=pathlib.Path, help="for logs and events (default: a new one)")
-    shared.add_argument("--keep", action="store_true", help="leave the folder behind")
-    shared.add_argument("--boot-timeout", type=float, default=300, metavar="S")
-    shared.add_argument("--more", default="", metavar="ARGS", help="further arguments of the engine")
-    shared.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in its environment")
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    engines = p.add_subparsers(dest="engine", required=True)
+    every = argparse.ArgumentParser(add_help=False)
+    every.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where the installs put things")
+    every.add_argument("--stay", action="store_true", help="do not end when standard input closes")
+    every.add_argument("--folder", type=pathlib.Path, help="for logs and events (default: a new one)")
+    every.add_argument("--keep", action="store_true", help="leave the folder behind")
+    every.add_argument("--boot-timeout", type=float, default=300, metavar="S")
+    every.add_argument("--more", default="", metavar="ARGS", help="further arguments of the engine")
+    every.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in the engine's environment")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    engines = parser.add_subparsers(dest="engine", required=True)
 
-    p = engines.add_parser("llamacpp", parents=[shared])
+    p = engines.add_parser("llamacpp", parents=[every])
     p.add_argument("--port", type=int, default=18300)
     p.add_argument("--context", type=int, default=4096, help="tokens of the pool (-c)")
-    p.add_argument("--slots", type=int, default=4, help="that share it out, or share it (-np); 0: as it likes")
+    p.add_argument("--slots", type=int, default=4, help="what shares it (-np); 0: not said, so its default")
     p.add_argument("--unified", action="store_true", help="one pool for all slots (-kvu)")
     p.add_argument("--no-metrics", action="store_true", help="without --metrics")
     p.add_argument("--no-slots", action="store_true")
 
-    p = engines.add_parser("vllm", parents=[shared])
+    p = engines.add_parser("vllm", parents=[every])
     p.add_argument("--port", type=int, default=18100)
     p.add_argument("--blocks", type=int, default=128, help="of its pool, the reserved one with them")
     p.add_argument("--block-size", type=int, default=32, help="on a CPU a multiple of 32")
     p.add_argument("--disable-log-stats", action="store_true")
     p.add_argument("--log-interval", type=float, default=10, help="seconds between two log lines of figures")
     p.add_argument("--no-kv-events", action="store_true")
-    p.add_argument("--kv-events-port", type=int, default=15557, help="the next one replays")
+    p.add_argument("--kv-events-port", type=int, default=15557, help="they are replayed at the next one")
 
-    p = engines.add_parser("lmcache", parents=[shared])
+    p = engines.add_parser("lmcache", parents=[every])
     p.add_argument("--port", type=int, default=18200, help="of its HTTP server")
     p.add_argument("--engines-port", type=int, default=16555)
     p.add_argument("--l1-gb", type=float, default=0.0625, help="size of its memory tier, in units of 2^30 bytes")
     p.add_argument("--disable-observability", action="store_true")
 
-    options = engines.parse_args() if False else sys.modules["argparse"] and None
+    options = parser.parse_args()
+    options.set = dict(s.split("=", 1) for s in options.set)
+    options.lab = options.lab.resolve()
     return options
 
 
+class Engine(dynamo.Dynamo):
+    """How a child is started is the same as there."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.python = str(options.lab / f"vllm-{VERSIONS['vllm']}/bin/python")
+
+    def environment(self, **own):
+        kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "TZ")}
+        home = self.options.folder / "home"
+        home.mkdir(exist_ok=True)
+        return {**kept, "HOME": str(home), "TMPDIR": str(home), **ENVIRONMENT, **own}
+
+    def llamacpp(self):
+        o = self.options
+        folder = o.lab / f"llamacpp-{VERSIONS['llamacpp']}"
+        command = [
+            str(folder / "llama-server"), "-m", str(folder / "tiny.gguf"), "--alias", "tiny",
+            "--host", "127.0.0.1", "--port", str(o.port), "-t", "1", "-c", str(o.context),
+            *(["-np", str(o.slots)] if o.slots else []), *["-kvu"] * o.unified,
+            *["--metrics"] * (not o.no_metrics), *["--no-slots"] * o.no_slots,
+        ]  # fmt: skip
+        return command, {}, {"tokens": o.context}
+
+    def vllm(self):
+        o = self.options
+        events, about = [], {"blocks": o.blocks, "block_size": o.block_size}
+        if not o.no_kv_events:
+            settings = {
+                "enable_kv_cache_events": True, "publisher": "zmq", "topic": "kv-events",
+                "endpoint": f"tcp://*:{o.kv_events_port}", "replay_endpoint": f"tcp://*:{o.kv_events_port + 1}",
+            }  # fmt: skip
+            events = ["--kv-events-config", json.dumps(settings)]
+            about |= {
+                "kv_events": f"tcp://127.0.0.1:{o.kv_events_port}",
+                "kv_replay": f"tcp://127.0.0.1:{o.kv_events_port + 1}",
+                "events_file": str(o.folder / "kv-events.jsonl"),
+            }
+            # What is resident is the sum of all events, so they are followed from before the first one.
+            follow = [str(HERE / "truth.py"), "events", about["kv_events"], about["events_file"]]
+            self.begin("events", [self.python, *follow])
+        command = [
+            self.python, "-m", "vllm.entrypoints.openai.api_server",  # `vllm serve` wants a package named vllm
+            "--model", str(o.lab / f"vllm-{VERSIONS['vllm']}/model"), "--served-model-name", "tiny",
+            "--load-format", "dummy", "--host", "127.0.0.1", "--port", str(o.port),
+            "--max-model-len", "1024", "--max-num-seqs", "16", "--enforce-eager",
+            "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
+            *events, *["--disable-log-stats"] * o.disable_log_stats,
+        ]  # fmt: skip
+        # Set only where it is not the default, since it is a thing to find.
+        return command, {} if o.log_interval == 10 else {"VLLM_LOG_STATS_INTERVAL": str(o.log_interval)}, about
+
+    def lmcache(self):
+        o = self.options
+        program = [self.python, "-W", "ignore", str(o.lab / f"vllm-{VERSIONS['vllm']}/bin/lmcache")]
+        command = [
+            *program, "server", "--host", "127.0.0.1", "--port", str(o.engines_port),
+            "--http-host", "127.0.0.1", "--http-port", str(o.port), "--l1-size-gb", str(o.l1_gb),
+            "--eviction-policy", "LRU", "--chunk-size", "32", "--supported-transfer-mode", "auto",
+            "--metrics-sample-rate", "1.0", *["--disable-observability"] * o.disable_observability,
+        ]  # fmt: skip
+        load = [
+            *program, "bench", "server", "--mode", "cpu", "--rpc-url", f"tcp://127.0.0.1:{o.engines_port}",
+            "--url", f"http://127.0.0.1:{o.port}", "--num-tokens", "512", "--start", "0", "--end", "40",
+            "--interval", "0.05", "--flamegraph", "off",
+        ]  # fmt: skip
+        return command, {}, {"bytes": int(o.l1_gb * 2**30), "load": load}
+
+    def boot(self):
+        o = self.options
+        command, environment, about = getattr(self, o.engine)()
+        command += shlex.split(o.more)
+        if deploy.listens(o.port):
+            raise SystemExit(f"lab: port {o.port} is taken")
+        began, started_at = time.monotonic(), time.time()
+        told = self.begin(o.engine, command, **environment, **o.set)
+        self.wait_until(self.ready, o.engine, began + o.boot_timeout)
+        load = [sys.executable, str(HERE / "dynamo_load.py"), str(o.port)]
+        told |= {"port": o.port, "url": f"http://127.0.0.1:{o.port}", "started_at": started_at, "load": load, **about}
+        return {
+            "netns_pid": os.getpid(), "engine": o.engine, "version": VERSIONS[o.engine], "logs": str(o.folder),
+            "servers": {o.engine: told}, "boot_s": round(time.monotonic() - began, 1),
+        }  # fmt: skip
+
+    def ready(self):
+        # Not by /health, which makes some engines compute.
+        return fetch(self.options.port, "/" if self.options.engine == "lmcache" else "/v1/models") is not None
+
+    def remove_shared_memory(self):
+        super().remove_shared_memory()
+        for path in pathlib.Path("/dev/shm").glob("psm_*"):  # vLLM's processes talk through it
+            if path.stat().st_ino in self.shared_memory:
+                path.unlink(missing_ok=True)
+
+
+def new_folder():
+    for left in pathlib.Path(tempfile.gettempdir()).glob("plimsoll-engine-*"):  # of one that was killed
+        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
+            shutil.rmtree(left, ignore_errors=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-engine-{os.getpid()}-"))
+
+
+def main():
+    options = parse_arguments()
+    if INSIDE not in os.environ:
+        os.environ[INSIDE] = "1"
+        os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
+    deploy.loopback_up()
+    made = options.folder is None
+    options.folder = (options.folder or new_folder()).resolve()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for s in ends:
+        signal.signal(s, deploy.on_signal)
+    lab = Engine(options)
+    try:
+        print(json.dumps(lab.boot()), flush=True)
+        lab.stay()
+    except Stop:
+        pass
+    finally:
+        for s in ends:
+            signal.signal(s, signal.SIG_IGN)
+        lab.end()
+        if made and not options.keep:
+            shutil.rmtree(options.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

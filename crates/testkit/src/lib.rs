@@ -2,6 +2,7 @@
 
 pub mod canary;
 pub mod door;
+pub mod dynamo;
 pub mod far;
 pub mod lab;
 mod program;
