@@ -44,7 +44,9 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     if newest.last < newest.first {
         return None;
     }
-    let evictable = pool.get(Signal::KV_EVICTABLE).filter(|reading| reading.state == State::Reported);
+    // What is derived is the rest of what is used, and tells nothing of it.
+    let evictable =
+        pool.get(Signal::KV_EVICTABLE).filter(|reading| matches!(reading.state, State::Reported | State::Inferred));
     let (why, next) = reason(&spells, window.newest().role, evictable.is_some(), limits::SHARE * capacity);
     let what = format!(
         "nothing runs and nothing waits{}, yet {} ({} tokens) is in use: {why}",

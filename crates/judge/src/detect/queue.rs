@@ -24,18 +24,18 @@ pub(super) fn never_drains(window: &Window<'_>) -> Vec<Found> {
 
 fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     let (waiting, what_for) = standing(window, rank)?;
-    let mut evidence = vec![waiting.told()];
-    evidence.push(no_progress(window, rank)?);
     let pool = full(rank);
     let used = pool.and_then(|pool| window.of_pool(rank.rank, pool, Signal::KV_USED));
-    if let Some(used) = &used {
-        // A long prompt is computed without a token being generated: then use grows.
-        let capacity = pool.and_then(|pool| pool.fresh(Signal::KV_CAPACITY)).unwrap_or(0.0);
-        if used.most() - used.least() > (limits::MOVED * capacity).max(1.0) {
-            return None;
-        }
-        evidence.push(used.told());
+    let slack = limits::MOVED * pool.and_then(|pool| pool.fresh(Signal::KV_CAPACITY)).unwrap_or(0.0);
+    // Use grows with every token, also of a long prompt of which nothing is generated yet.
+    if used.as_ref().is_some_and(|used| used.most() - used.least() > slack.max(1.0)) {
+        return None;
     }
+    let exact =
+        used.as_ref().is_some_and(|used| long(used) && used.reading().precision.unwrap_or(0.0) <= slack.max(1.0));
+    let mut evidence = vec![waiting.told()];
+    evidence.extend(no_progress(window, rank, exact)?);
+    evidence.extend(used.map(|used| used.told()));
     let room = pool.and_then(|pool| {
         let in_use = pool.fresh(Signal::KV_IN_USE)?;
         Some(match pool.fresh(Signal::KV_HEADROOM) {
@@ -54,6 +54,10 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     Some(Found::new(what, evidence, Some(waiting.span())))
 }
 
+fn long(series: &Series<'_>) -> bool {
+    series.watched(limits::LOOKS, limits::SECONDS)
+}
+
 fn unit(pool: &model::Pool) -> &'static str {
     pool.get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name())
 }
@@ -69,23 +73,27 @@ fn standing<'a>(window: &Window<'a>, rank: &Rank) -> Option<(Series<'a>, String)
     named.or_else(|| Some((stands(Signal::REQ_WAITING)?, String::new())))
 }
 
-/// What says that nothing is done meanwhile: no token generated; where that is not counted, nothing runs or is sent.
-fn no_progress(window: &Window<'_>, rank: &Rank) -> Option<String> {
-    let watched = |signal| {
-        let series = window.of_rank(rank.rank, signal)?;
-        series.watched(limits::LOOKS, limits::SECONDS).then_some(series)
-    };
+/// What says that nothing is done meanwhile. Where nothing runs and nothing is sent, that is plain. Of a batch that runs it
+/// is said only where no token is counted and use, known to the token (`exact`), stands: engines may count a request's tokens
+/// when it ends.
+fn no_progress(window: &Window<'_>, rank: &Rank, exact: bool) -> Option<Vec<String>> {
+    let watched = |signal| window.of_rank(rank.rank, signal).filter(long);
+    let stands = |series: &Series<'_>| series.most() <= 0.0;
     // A prefill server generates nothing, or one token a request, at any time.
     let tokens = watched(Signal::GEN_TOKENS_TOTAL).filter(|_| window.newest().role != Role::Prefill);
-    if let Some(tokens) = tokens {
-        return (tokens.rise() == Some(0.0)).then(|| tokens.told());
+    if tokens.as_ref().and_then(Series::rise).is_some_and(|rise| rise != 0.0) {
+        return None;
     }
-    let stands = |series: &Series<'_>| series.most() <= 0.0;
-    match (watched(Signal::REQ_RUNNING), watched(Signal::PD_INFLIGHT)) {
-        (Some(running), _) if !stands(&running) => None,
-        (_, Some(inflight)) if !stands(&inflight) => None,
-        (Some(running), _) => Some(running.told()),
-        (None, Some(inflight)) => Some(inflight.told()),
-        (None, None) => None,
+    let (running, inflight) = (watched(Signal::REQ_RUNNING), watched(Signal::PD_INFLIGHT));
+    if inflight.as_ref().is_some_and(|inflight| !stands(inflight)) {
+        return None;
     }
+    let at_rest = match (&running, &inflight, &tokens) {
+        (Some(running), _, _) if stands(running) => true,
+        (Some(_), _, Some(_)) => exact,
+        (Some(_), _, None) | (None, None, _) => false,
+        (None, Some(_), _) => true,
+    };
+    let told = [running, inflight, tokens].into_iter().flatten();
+    at_rest.then(|| told.map(|series| series.told()).collect())
 }

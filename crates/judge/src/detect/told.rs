@@ -44,7 +44,10 @@ pub(super) fn impossible(window: &Window<'_>) -> Vec<Found> {
 }
 
 fn said(readings: &Readings, place: &str, evidence: &mut Vec<String>) {
-    for (signal, reading) in readings.iter().filter(|(_, reading)| reading.state == State::Impossible) {
+    let said_now = |reading: &model::Reading| {
+        reading.state == State::Impossible && reading.age_s.is_none_or(|age| age <= limits::FRESH)
+    };
+    for (signal, reading) in readings.iter().filter(|(_, reading)| said_now(reading)) {
         let reason = reading.reason.as_deref().unwrap_or_default();
         evidence.push(format!("{}{place}: {reason}{}", signal.row().title, source(reading)));
     }
