@@ -35,19 +35,16 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     }
     let spells = spells(window, rank.rank, pool);
     let newest = spells.last()?;
-    // The gauge may stand from the last batch: it is believed when it has stood for longer than gauges do, or when the same
-    // answer says that nothing runs.
-    if newest.seconds < limits::SETTLE_SECONDS && !one_answer(rank, pool) {
-        return None;
-    }
-    // While it falls by itself nobody can say where it will end.
-    if newest.last < newest.first {
+    // One look cannot tell: gauges stand from the last batch for a while, and while the first prompts of a burst are computed
+    // some engines say that nothing runs. And while it moves, nobody can say where it will end.
+    let small = limits::SHARE * capacity / 4.0;
+    if newest.seconds < limits::SETTLE_SECONDS || newest.most - newest.least > small {
         return None;
     }
     // What is derived is the rest of what is used, and tells nothing of it.
     let evictable =
         pool.get(Signal::KV_EVICTABLE).filter(|reading| matches!(reading.state, State::Reported | State::Inferred));
-    let (why, next) = reason(&spells, window.newest().role, evictable.is_some(), limits::SHARE * capacity);
+    let (why, next) = reason(&spells, window.newest().role, evictable.is_some(), small);
     let what = format!(
         "nothing runs and nothing waits{}, yet {} ({} tokens) is in use: {why}",
         window.place(rank.rank),
@@ -63,7 +60,7 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
         evidence.push(format!("used from one idle time to the next: {}", after.join(", ")));
     }
     let span = window.looks().first().zip(window.looks().last()).map(|(first, last)| last.0.since(first.0));
-    Some(Found { next, ..Found::new(what, evidence, span.filter(|span| *span > 0.0)) })
+    Some(Found { next, ..Found::new(what, evidence, span) })
 }
 
 /// Nothing runs and nothing waits, as far as it is told.
@@ -83,18 +80,12 @@ fn floor(rank: &Rank, pool: &Pool, used: f64, capacity: f64) -> f64 {
     if block { used } else { small.max(vague) + set_aside }
 }
 
-/// Used and running were said in one answer.
-fn one_answer(rank: &Rank, pool: &Pool) -> bool {
-    let answer = |source: &Option<String>| source.as_deref().and_then(|text| text.split(' ').next()).map(str::to_owned);
-    let of_rank = rank.readings.get(&Signal::REQ_RUNNING).and_then(|reading| answer(&reading.source));
-    let of_pool = pool.get(Signal::KV_USED).and_then(|reading| answer(&reading.source));
-    of_rank.is_some() && of_rank == of_pool
-}
-
 /// A time without work.
 struct Spell {
-    /// Used in its first look.
-    first: f64,
+    /// The least that was used.
+    least: f64,
+    /// The most that was used.
+    most: f64,
     /// Used in its last look.
     last: f64,
     /// How long it was seen to last.
@@ -122,12 +113,12 @@ fn spells(window: &Window<'_>, id: RankId, pool: &Pool) -> Vec<Spell> {
         }
         match (spells.last_mut(), began) {
             (Some(spell), Some(start)) if !worked => {
-                spell.last = used;
+                (spell.least, spell.most, spell.last) = (spell.least.min(used), spell.most.max(used), used);
                 spell.seconds = at.since(start);
             }
             _ => {
                 began = Some(*at);
-                spells.push(Spell { first: used, last: used, seconds: 0.0, work_after: None });
+                spells.push(Spell { least: used, most: used, last: used, seconds: 0.0, work_after: None });
             }
         }
     }
@@ -141,10 +132,11 @@ fn seen<'a>(server: &'a Server, id: RankId, pool: &Pool) -> Option<(&'a Rank, f6
     Some((rank, rank.pools.iter().find(same)?.fresh(Signal::KV_USED)?))
 }
 
-/// Why it is used, as far as it can be told, and what would tell more. `told_apart`: the engine says evictable by itself.
-fn reason(spells: &[Spell], role: Role, told_apart: bool, least: f64) -> (String, Option<String>) {
-    let grows = spells.len() > 1 && spells.windows(2).all(|pair| pair[1].last - pair[0].last > least / 4.0);
-    let given_back = spells.iter().any(|spell| spell.work_after.is_some_and(|used| used < spell.last - least / 4.0));
+/// Why it is used, as far as it can be told, and what would tell more. `told_apart`: the engine says evictable by itself;
+/// `small`: tokens that are no difference. What grew only once may have been pinned since.
+fn reason(spells: &[Spell], role: Role, told_apart: bool, small: f64) -> (String, Option<String>) {
+    let grows = spells.len() > 2 && spells.windows(2).all(|pair| pair[1].last - pair[0].last > small);
+    let given_back = spells.iter().any(|spell| spell.work_after.is_some_and(|used| used < spell.last - small));
     if given_back {
         let next = "Nothing: this engine counts cached prefixes as used and gives them back when other work needs the room. Read in use on this server as occupied.";
         return ("cached prefixes, which were given back when work came".to_owned(), Some(next.to_owned()));
@@ -166,6 +158,5 @@ fn reason(spells: &[Spell], role: Role, told_apart: bool, least: f64) -> (String
         (_, false) => "cached prefixes that this engine counts as used, pinned sessions or a leak",
     };
     let watched = spells.last().map_or(0.0, |spell| spell.seconds);
-    let how_long = if watched > 0.0 { format!("the same for {}", seconds(watched)) } else { "by one look".to_owned() };
-    (format!("{could}; which one cannot be told yet ({how_long})"), None)
+    (format!("{could}; which one cannot be told yet (the same for {})", seconds(watched)), None)
 }

@@ -1,9 +1,9 @@
 //! What was found before and is evidence here: impossible readings, notes of cross-checks, gaps.
 
-use model::{Readings, Server, State};
+use model::{Readings, Server, State, Time};
 
 use super::Found;
-use super::limits::impossible_values as limits;
+use super::limits::{impossible_values as limits, router_against_engine as router};
 use super::series::source;
 use super::window::Window;
 
@@ -53,14 +53,18 @@ fn said(readings: &Readings, place: &str, evidence: &mut Vec<String>) {
     }
 }
 
-/// Detects a router that sees something else.
+/// Detects a router that sees something else, look after look: once, both may have been right a moment apart.
 pub(super) fn router_differs(window: &Window<'_>) -> Vec<Found> {
-    let evidence: Vec<String> = notes(window.newest(), ROUTER).collect();
-    if evidence.is_empty() {
+    let looks = window.looks();
+    let differs = |(_, server): &&(Time, &Server)| notes(server, ROUTER).next().is_some();
+    let lasting: Vec<Time> = looks.iter().rev().take_while(differs).map(|(at, _)| *at).collect();
+    let (Some(newest), Some(oldest)) = (lasting.first(), lasting.last()) else { return Vec::new() };
+    let seconds = newest.since(*oldest);
+    if (lasting.len() as f64) < router::LOOKS || seconds < router::SECONDS {
         return Vec::new();
     }
     let what = "a router sends requests here by another picture of this cache than the server's own".to_owned();
-    vec![Found::new(what, evidence, None)]
+    vec![Found::new(what, notes(window.newest(), ROUTER).collect(), Some(seconds))]
 }
 
 fn notes<'a>(server: &'a Server, id: &'a str) -> impl Iterator<Item = String> + 'a {
