@@ -36,10 +36,8 @@ fn each_fires_on_its_own_and_stays_silent_on_every_other() {
             failures.push(format!("{}, {} ({}): {found:#?}\n{}", case.of, case.name, case.from, numbers(&looks)));
         }
     }
-    let mut windows = 0;
     let mut right: BTreeSet<&str> = BTreeSet::new();
     for (name, looks) in captures(&tables) {
-        windows += 1;
         let found = window::signs(&looks);
         let wanted = cases.right.iter().find(|right| right.capture == name);
         right.extend(wanted.map(|right| right.capture.as_str()));
@@ -50,7 +48,6 @@ fn each_fires_on_its_own_and_stays_silent_on_every_other() {
     for unused in cases.right.iter().filter(|row| !right.contains(row.capture.as_str()) || row.why.len() < 10) {
         failures.push(format!("{}: no such capture, or no reason", unused.capture));
     }
-    println!("{} cases, {windows} windows of captures", cases.case.len());
     assert!(failures.is_empty(), "{} failures:\n{}\n", failures.len(), failures.join("\n\n"));
 }
 
@@ -61,16 +58,11 @@ fn every_detector_has_its_cases() {
     let mut counts: BTreeMap<&str, (usize, usize)> = judge::SIGNS.iter().map(|row| (row.id, (0, 0))).collect();
     for case in &cases {
         let count = counts.get_mut(case.of.as_str()).unwrap_or_else(|| panic!("no detector is called {}", case.of));
-        if case.signs.contains(&case.of) {
-            count.0 += 1
-        } else {
-            count.1 += 1
-        }
+        *if case.signs.contains(&case.of) { &mut count.0 } else { &mut count.1 } += 1;
         assert!(case.from.len() > 10, "{}: from where?", case.name);
     }
     let few: Vec<_> = counts.iter().filter(|(_, (fires, silent))| *fires < 2 || *silent < 2).collect();
     assert!(few.is_empty(), "too few cases that fire, or that stay silent: {few:?}");
-    println!("(fires, silent): {counts:?}");
 }
 
 /// What is stale is no evidence: every case whose newest look was taken a minute ago is silent, but for what its earlier
