@@ -18,6 +18,7 @@ import os
 import pathlib
 import select
 import shlex
+import shutil
 import signal
 import socket
 import struct
@@ -367,6 +368,7 @@ def main():
         os.environ[INSIDE] = "1"
         os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
     loopback_up()
+    own_logs = not options.logs
     options.logs = (options.logs or pathlib.Path(tempfile.mkdtemp(prefix="plimsoll-lab-"))).resolve()
     options.logs.mkdir(parents=True, exist_ok=True)
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -382,6 +384,8 @@ def main():
         for s in ends:
             signal.signal(s, signal.SIG_IGN)
         lab.end()
+        if own_logs:
+            shutil.rmtree(options.logs, ignore_errors=True)
 
 
 if __name__ == "__main__":

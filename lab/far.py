@@ -30,7 +30,7 @@ import time
 
 import deploy
 import nested
-from deploy import HERE, PR_SET_PDEATHSIG, Stop
+from deploy import HERE, PR_SET_PDEATHSIG
 from hosts import BARE, HIDDEN, HOSTS, SSH_CONFIG, SSH_CONFIG_ALL, SSHD_CONFIG, TALKS, USERS, USUAL
 from nested import BIND, NEWCGROUP, NEWIPC, NEWNET, NEWNS, NEWPID, NEWUTS, NODEV, NOSUID, PRIVATE, REC
 from nested import called, libc, mount
@@ -231,7 +231,7 @@ class Far:
             while not self.greets(port):
                 if time.monotonic() > deadline:
                     raise SystemExit(f"lab: sshd does not come up:\n{(self.folder / 'sshd.log').read_text()[-4000:]}")
-                self.pause(0.05)
+                nested.pause(self.options.stay, 0.05)
 
     def greets(self, port):
         try:
@@ -276,7 +276,7 @@ class Far:
         words += shlex.split(self.options.deploy)
         child = self.start(self.command(*words), {**os.environ, deploy.INSIDE: "1"})
         while not select.select([child.stdout], [], [], 0)[0]:
-            self.pause(0.2)
+            nested.pause(self.options.stay, 0.2)
         told = child.stdout.readline()
         if not told:
             raise SystemExit("lab: no servers")
@@ -285,16 +285,9 @@ class Far:
     def command(self, *words):
         return ["nsenter", "-t", str(self.pid), "-a", "--", *words]
 
-    def pause(self, seconds):
-        """Sleeps, and ends the program when standard input has closed."""
-        if self.options.stay:
-            time.sleep(seconds)
-        elif select.select([0], [], [], seconds)[0] and not os.read(0, 4096):
-            raise Stop
-
     def stay(self):
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
-            self.pause(0.5)
+            nested.pause(self.options.stay, 0.5)
         self.pid = None
         raise SystemExit("lab: the far host has ended")
 

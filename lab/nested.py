@@ -300,6 +300,14 @@ def on_signal(*_):
     raise Stop
 
 
+def pause(stay, seconds):
+    """Sleeps, and, unless it is to stay, ends the program when standard input has closed."""
+    if stay:
+        time.sleep(seconds)
+    elif select.select([0], [], [], seconds)[0] and not os.read(0, 4096):
+        raise Stop
+
+
 def run(boot, stay, end):
     """The life of a program that starts something here: says as JSON what it started, stays until told to stop, ends it."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -11,15 +11,13 @@ Exit code 75: this machine cannot do it. Standard library only; needs root.
 """
 
 import argparse
-import os
 import pathlib
 import re
-import select
 import time
 
 import deploy
 import nested
-from deploy import Stop, fetch, listens
+from deploy import fetch, listens
 
 HOME = "/srv/sglang"
 SYSTEM = pathlib.Path("/etc/systemd/system")
@@ -168,7 +166,7 @@ class Deployment:
                 raise SystemExit(f"lab: {unit} has ended:\n{self.tail(unit)}")
             if self.took() > self.options.boot_timeout:
                 raise SystemExit(f"lab: {unit} is not ready after {self.options.boot_timeout:.0f} s:\n{self.tail(unit)}")
-            self.pause(0.5)
+            nested.pause(self.options.stay, 0.5)
 
     def tail(self, unit):
         status = self.nested.output("systemctl", "status", unit, "--no-pager", "--lines=0")
@@ -185,16 +183,9 @@ class Deployment:
         healthy = [w for w in (workers or {}).get("workers", []) if w.get("is_healthy")]
         return len(healthy) >= wanted and listens(about["prometheus_port"])
 
-    def pause(self, seconds):
-        """Sleeps, and ends the program when standard input has closed."""
-        if self.options.stay:
-            time.sleep(seconds)
-        elif select.select([0], [], [], seconds)[0] and not os.read(0, 4096):
-            raise Stop
-
     def stay(self):
         while self.nested.is_alive():
-            self.pause(0.5)
+            nested.pause(self.options.stay, 0.5)
         raise SystemExit("lab: systemd has ended")
 
 

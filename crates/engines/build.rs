@@ -19,34 +19,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     folders.retain(|folder| folder.is_dir());
     folders.sort();
     let mut tables = Vec::new();
-    for folder in &folders {
-        let sources: table::SourceFile = read(folder, "sources.toml")?;
-        let table = table::Table {
-            engine: read(folder, "engine.toml")?,
-            knobs: read::<table::KnobFile>(folder, "knobs.toml")?.knob,
-            sources: sources.source,
-            infer: sources.infer,
-            log: sources.log,
-            lines: sources.line,
-            needs: read::<table::DoctorFile>(folder, "doctor.toml")?.need,
-        };
-        let mut faults = table::check(&table);
-        if folder.file_name().and_then(|name| name.to_str()) != Some(&table.engine.name) {
-            faults.push(format!("{}: the folder and engine.toml have different names", folder.display()));
+    for path in &folders {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let mut folder = table::files::Folder { name, path: path.display().to_string(), files: Default::default() };
+        for (file, content) in table::files::NAMES.iter().zip(&mut folder.files) {
+            let path = path.join(file);
+            println!("cargo::rerun-if-changed={}", path.display());
+            let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            *content = Some(text);
         }
-        if !faults.is_empty() {
-            return Err(faults.join("\n").into());
-        }
-        tables.push(table);
+        let shown = |faults: Vec<table::Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        tables.push(folder.table(None).map_err(shown)?);
     }
     let out = Path::new(&std::env::var("OUT_DIR")?).join("tables.bin");
     std::fs::write(out, postcard::to_stdvec(&tables)?)?;
     Ok(())
-}
-
-fn read<T: serde::de::DeserializeOwned>(folder: &Path, file: &str) -> Result<T, Box<dyn std::error::Error>> {
-    let path = folder.join(file);
-    println!("cargo::rerun-if-changed={}", path.display());
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into())
 }

@@ -4,7 +4,8 @@ use model::Observation;
 use wire::log::Anchors;
 
 use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
-use crate::table::{AnswerRule, Format, Table};
+use crate::table::files::Folder;
+use crate::table::{AnswerRule, Fault, Format, Table};
 
 /// All engines' tables.
 #[derive(Debug, Clone)]
@@ -15,6 +16,22 @@ impl Tables {
     pub fn builtin() -> Tables {
         // The build script wrote the bytes with these very types; a test reads them back.
         Tables(postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default())
+    }
+
+    /// These tables with those of `folders` in the place of their namesakes, or beside the others. A folder with a fault
+    /// changes nothing: what was built in stays in force.
+    pub fn with(mut self, folders: &[Folder]) -> (Tables, Vec<Fault>) {
+        let mut faults = Vec::new();
+        for folder in folders {
+            let known = self.0.iter().position(|table| table.engine.name == folder.name);
+            match (folder.table(known.map(|at| &self.0[at])), known) {
+                (Ok(table), Some(at)) => self.0[at] = table,
+                (Ok(table), None) => self.0.push(table),
+                (Err(found), _) => faults.extend(found),
+            }
+        }
+        self.0.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
+        (self, faults)
     }
 
     /// The table of an engine.
@@ -48,8 +65,8 @@ impl Tables {
         let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.get == observation.get).collect();
         // Engines that share a prefix: the rule that asks for more comes first.
         rules.sort_by_key(|(_, rule)| rule.order);
-        let fits = |(table, rule): &(&Table, &AnswerRule)| match (&root, rule.has.is_empty()) {
-            (Some(root), false) => rule.has.iter().all(|path| json_first(root, root, path).is_some()),
+        let fits = |(table, rule): &(&Table, &AnswerRule)| match (&root, rule.is_page()) {
+            (Some(root), false) => fits_json(rule, root),
             (None, true) => looks_wrong(&answer.body).is_none() && holds_series(table, &answer.body, &rule.series),
             _ => false,
         };
@@ -86,11 +103,19 @@ impl Tables {
     /// Every path that any table may ask, and no other may be asked of a target.
     pub fn allowed(&self) -> Vec<String> {
         let sources = self.iter().flat_map(|table| &table.sources);
-        let sources = sources.filter(|source| source.format != Format::Slab).map(|source| source.get.clone());
+        let sources = sources.filter(|source| source.format != Format::Slab && !source.saved_only);
+        let sources = sources.map(|source| source.get.clone());
         let answers = self.iter().flat_map(|table| table.engine.answer.iter().map(|rule| rule.get.clone()));
         let mut paths: Vec<String> = sources.chain(answers).collect();
         paths.sort();
         paths.dedup();
         paths
     }
+}
+
+/// Whether a JSON answer is what the rule wants.
+pub(crate) fn fits_json(rule: &AnswerRule, root: &serde_json::Value) -> bool {
+    let is = |path: &str, text: &str| json_first(root, root, path).and_then(serde_json::Value::as_str) == Some(text);
+    rule.has.iter().all(|path| json_first(root, root, path).is_some())
+        && rule.is.iter().all(|(path, text)| is(path, text))
 }

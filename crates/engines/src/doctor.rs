@@ -111,15 +111,26 @@ fn one(
         }
     }
     let missing = state.is_gap();
+    let removed = case.and_then(|case| case.remove.as_ref());
+    let told = case.and_then(|case| case.mend.as_ref());
     Finding {
         id: need.id.clone(),
         what: need.what.clone(),
         state,
         optional: need.optional,
         evidence,
-        price: if missing && flag.is_some() { price(table, account, server) } else { String::new() },
+        price: if missing && (flag.is_some() || removed.is_some() || told.is_some()) {
+            price(table, account, server)
+        } else {
+            String::new()
+        },
         fix: missing.then(|| Fix {
-            place: if flag.is_some() { where_it_goes(place, server) } else { mend(state, need, account) },
+            place: match (&flag, removed, told) {
+                (None, Some(flag), _) => format!("take {flag} out of {}", where_it_goes(place, server)),
+                (None, None, Some(text)) => text.clone(),
+                (Some(_), ..) => where_it_goes(place, server),
+                (None, None, None) => mend(state, need, account),
+            },
             flag,
             series: then,
         }),
@@ -189,7 +200,7 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
 }
 
 fn is_told(reading: &model::Reading) -> bool {
-    reading.value.is_some() && reading.state == State::Reported
+    reading.value.is_some() && matches!(reading.state, State::Reported | State::Derived)
 }
 
 fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {
@@ -256,7 +267,10 @@ fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec
     let prefix = table.engine.prefixes.first().map_or("", String::as_str);
     let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal) && offered(row, account));
     let plain = rows.filter(|row| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none());
-    plain.map(|row| format!("{prefix}{}", row.name)).collect()
+    let mut names: Vec<String> = plain.map(|row| format!("{prefix}{}", row.name)).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
 }
 
 /// The need's series as the build's own source defines them.

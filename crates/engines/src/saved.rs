@@ -8,6 +8,7 @@ use serde_json::Value;
 use wire::exposition::{Limits, scan};
 
 use crate::Tables;
+use crate::builtin::fits_json;
 use crate::interpret::{answered_at, holds_series, json_find, log, looks_wrong, parse_json};
 use crate::table::{AnswerRule, Format, Source, Table};
 
@@ -52,7 +53,7 @@ fn may_be_json(body: &[u8]) -> bool {
 /// The engine whose series a page has. Engines that share a prefix: the one whose rule for certain series is asked first.
 fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
     let rules = tables.iter().flat_map(|table| table.engine.answer.iter().map(move |rule| (table, rule)));
-    let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.has.is_empty()).collect();
+    let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.is_page()).collect();
     rules.sort_by_key(|(_, rule)| (rule.series.is_empty(), rule.order));
     let (table, _) = rules.into_iter().find(|(table, rule)| holds_series(table, body, &rule.series))?;
     let mut pages = table.sources.iter().filter(|source| source.format == Format::Prometheus);
@@ -62,7 +63,7 @@ fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
 /// How many rows and settings of a JSON source an answer has; one alone counts only when it is all that the answer has.
 fn fields(table: &Table, source: &Source, root: &Value) -> usize {
     let rules = table.engine.answer.iter().filter(|rule| rule.get == source.get);
-    let lacks = |rule: &AnswerRule| rule.has.iter().any(|path| json_find(root, root, path, 1).is_empty());
+    let lacks = |rule: &AnswerRule| !rule.is_page() && !fits_json(rule, root);
     if source.format != Format::Json || rules.clone().any(lacks) {
         return 0;
     }
@@ -98,7 +99,7 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
     let knobs = table.knobs.iter().filter_map(|knob| knob.info.as_ref());
     let knobs = if source.knobs { knobs.filter(|key| root.get(key.as_str()).is_some()).count() } else { 0 };
     // A router that has no workers yet still says that it lists them.
-    let certain = rules.filter(|rule| !rule.has.is_empty()).count();
+    let certain = rules.filter(|rule| !rule.is_page()).count();
     let small = element.is_some_and(|element| rows > 0 && element.as_object().is_some_and(|fields| fields.len() == 1));
     let found = rows + workers + knobs;
     if found > 1 || certain > 0 || small { found + own + certain } else { 0 }

@@ -5,16 +5,46 @@ mod support;
 
 use std::collections::BTreeMap;
 
+use engines::table::Table;
 use engines::table::version::Version;
 use model::{Account, DEVICE, RankId, Reading, Signal, State, Time};
 use serde::Deserialize;
-use support::around::{self, Around, Shell};
-use support::{AT, found, interpreted, row_of, table};
+use support::around::{self, Around, Prefix, Shell};
+use support::{AT, SAID, found, interpreted_by, row_of, table_of, tables};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// What its logging set-up writes before a message, at 16:15:23 on 2026-11-29.
+    #[serde(default)]
+    prefix: Vec<PrefixRow>,
+    #[serde(default)]
     row: Vec<Row>,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+struct PrefixRow {
+    text: String,
+    #[serde(default)]
+    dp: u32,
+    #[serde(default)]
+    pp: u32,
+    #[serde(default)]
+    tp: u32,
+    /// It says no time.
+    #[serde(default)]
+    timeless: bool,
+    /// It says the day as well.
+    #[serde(default)]
+    day: bool,
+}
+
+impl PrefixRow {
+    fn prefix(&self, tp: Option<u32>) -> Prefix {
+        let rank = RankId { dp: Some(self.dp), tp: Some(tp.unwrap_or(self.tp)), pp: Some(self.pp) };
+        Prefix { text: self.text.clone(), rank, time: (!self.timeless).then_some((SAID, self.day)) }
+    }
 }
 
 #[derive(Deserialize)]
@@ -60,6 +90,11 @@ enum Origin {
 enum Expected {
     Exactly(f64),
     Between([f64; 2]),
+    /// Rounded by the line to something else than two decimals of a ratio, or whole.
+    Within {
+        value: f64,
+        within: f64,
+    },
 }
 
 impl Expected {
@@ -71,6 +106,10 @@ impl Expected {
                 let within = if is_ratio { 0.005 } else { 0.0 };
                 value == told && reading.precision.unwrap_or(0.0) == within
             }
+            Expected::Within { value: told, within } => {
+                (value - told).abs() <= 1e-9 * told.abs().max(1e-9)
+                    && (reading.precision.unwrap_or(0.0) - within).abs() <= 1e-9 * within.max(1e-9)
+            }
             Expected::Between([least, most]) => {
                 // The middle in whole tokens, right within what is left to the further end.
                 let off = reading.precision.unwrap_or(0.0);
@@ -81,10 +120,24 @@ impl Expected {
     }
 }
 
-fn rows() -> Vec<Row> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/sglang/lines.toml");
-    let text = std::fs::read_to_string(path).expect("lines.toml");
-    toml::from_str::<File>(&text).expect("lines.toml is as its types say").row
+/// The engines that have wordings, by name, with them.
+fn engines() -> Vec<(String, File)> {
+    let file = |folder: std::path::PathBuf| {
+        let text = std::fs::read_to_string(folder.join("lines.toml")).ok()?;
+        let file = toml::from_str(&text).unwrap_or_else(|error| panic!("{}/lines.toml: {error}", folder.display()));
+        Some((folder.file_name()?.to_str()?.to_owned(), file))
+    };
+    tables::folders().into_iter().filter_map(file).collect()
+}
+
+/// What stands before a row's text, emptiest first.
+fn prefixes(engine: &str, file: &File, row: &Row) -> Vec<Prefix> {
+    if engine == "sglang" {
+        return around::prefixes(&row.since, row.until.as_ref(), row.tp);
+    }
+    let bare =
+        Prefix { text: String::new(), rank: RankId { tp: Some(row.tp.unwrap_or(0)), ..RankId::ZERO }, time: None };
+    std::iter::once(bare).chain(file.prefix.iter().map(|prefix| prefix.prefix(row.tp))).collect()
 }
 
 /// Everything that was read, by the names of `expect`; with the time, of sets and values alike.
@@ -111,9 +164,9 @@ fn told(account: &Account) -> BTreeMap<String, (RankId, Time, Reading)> {
 }
 
 /// What is wrong with the reading of one log.
-fn faults(row: &Row, around: &Around) -> Vec<String> {
+fn faults(table: &Table, row: &Row, around: &Around) -> Vec<String> {
     let mut faults = Vec::new();
-    let account = interpreted(found(&around.bytes));
+    let account = interpreted_by(table, found(&around.bytes));
     let mut told = told(&account);
     for (name, expected) in &row.expect {
         let Some((rank, at, reading)) = told.remove(name) else {
@@ -157,44 +210,68 @@ fn faults(row: &Row, around: &Around) -> Vec<String> {
 #[test]
 fn every_wording_is_read_right_whatever_stands_around_it() {
     let (mut checked, mut wrong) = (0, Vec::new());
-    for row in rows() {
-        assert_eq!(row.nothing, row.expect.is_empty(), "{}: either it tells something or nothing", row.id);
-        let prefixes = around::prefixes(&row.since, row.until.as_ref(), row.tp);
-        assert!(!prefixes.is_empty(), "{}: no version", row.id);
-        for (index, prefix) in prefixes.iter().enumerate() {
-            // Every shell around the fullest prefix, and by turns around the others.
-            let full = index + 1 == prefixes.len();
-            let turn = 1 + checked % (Shell::ALL.len() - 1);
-            let all = Shell::ALL.into_iter().enumerate();
-            for (_, shell) in all.filter(|(number, _)| full || *number == 0 || *number == turn) {
-                wrong.extend(faults(&row, &around::line(&row.text, prefix, shell, row.heads)));
-                checked += 1;
-                if row.raised && prefix.time.is_some() {
-                    wrong.extend(faults(&row, &around::raised(&row.text, prefix, shell)));
+    for (engine, file) in engines() {
+        let table = table_of(&engine);
+        for row in &file.row {
+            assert_eq!(row.nothing, row.expect.is_empty(), "{}: either it tells something or nothing", row.id);
+            let prefixes = prefixes(&engine, &file, row);
+            assert!(!prefixes.is_empty(), "{}: no version", row.id);
+            for (index, prefix) in prefixes.iter().enumerate() {
+                // Every shell around the fullest prefix, and by turns around the others.
+                let full = index + 1 == prefixes.len();
+                let turn = 1 + checked % (Shell::ALL.len() - 1);
+                let all = Shell::ALL.into_iter().enumerate();
+                for (_, shell) in all.filter(|(number, _)| full || *number == 0 || *number == turn) {
+                    wrong.extend(faults(table, row, &around::line(&row.text, prefix, shell, row.heads)));
                     checked += 1;
+                    if row.raised && prefix.time.is_some() {
+                        wrong.extend(faults(table, row, &around::raised(&row.text, prefix, shell)));
+                        checked += 1;
+                    }
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{} faults in {checked}:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
-    assert!(checked > 3000, "{checked} were checked");
 }
 
 /// The table names nothing that no row shows, and each kind of line is shown.
 #[test]
 fn every_line_of_the_table_has_a_wording() {
-    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
-    for row in rows() {
-        for text in row.text.lines() {
-            if let Some(id) = row_of(text) {
-                *shown.entry(id).or_default() += 1;
+    for (engine, file) in engines() {
+        let table = table_of(&engine);
+        let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &file.row {
+            for text in row.text.lines() {
+                if let Some(id) = row_of(table, text) {
+                    *shown.entry(id).or_default() += 1;
+                }
             }
         }
+        let missing: Vec<&str> =
+            table.lines.iter().map(|line| line.id.as_str()).filter(|id| !shown.contains_key(*id)).collect();
+        assert!(missing.is_empty(), "{engine}: no wording for {missing:?}");
+        assert!(file.row.iter().all(|row| row.until.as_ref().is_none_or(|until| row.since < *until)), "{engine}");
     }
-    let missing: Vec<&str> =
-        table().lines.iter().map(|line| line.id.as_str()).filter(|id| !shown.contains_key(*id)).collect();
-    assert!(missing.is_empty(), "no wording for {missing:?}");
-    assert!(rows().iter().filter(|row| row.origin == Origin::Captured).count() >= 10);
-    assert!(rows().iter().all(|row| row.until.as_ref().is_none_or(|until| row.since < *until)));
-    assert!(rows().iter().any(|row| row.run));
+}
+
+/// Tables that read lines show each of them.
+#[test]
+fn every_log_that_is_read_has_wordings() {
+    let shown: Vec<String> = engines().into_iter().map(|(engine, _)| engine).collect();
+    let tables = tables::tables();
+    let read = tables::folders();
+    let read = read.iter().filter_map(|folder| tables.get(folder.file_name()?.to_str()?));
+    for table in read.filter(|table| !table.lines.is_empty()) {
+        assert!(shown.contains(&table.engine.name), "{} has no lines.toml", table.engine.name);
+    }
+}
+
+/// The first engine's log was seen in many runs.
+#[test]
+fn wordings_were_captured() {
+    let captured = |file: &File| file.row.iter().filter(|row| row.origin == Origin::Captured).count();
+    for (engine, file) in engines().iter().filter(|(engine, _)| engine == "sglang") {
+        assert!(captured(file) >= 10 && file.row.iter().any(|row| row.run), "{engine}: {}", captured(file));
+    }
 }

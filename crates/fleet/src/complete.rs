@@ -140,8 +140,23 @@ fn stored(readings: &mut Readings, capacity: &Reading) {
     readings.entry(Signal::KV_OCCUPIED).or_insert(share.within(off.map(|off| off / value(capacity))));
 }
 
+/// What a pool holds over the share of it that this is.
+fn capacity_of_stored(readings: &mut Readings) {
+    let (Some(stored), Some(share)) = (known(readings, Signal::KV_STORED), known(readings, Signal::KV_OCCUPIED)) else {
+        return;
+    };
+    if readings.contains_key(&Signal::KV_CAPACITY) || value(&share) <= 0.0 {
+        return;
+    }
+    let whole = (value(&stored) / value(&share)).round();
+    let off = share.precision.map(|off| (off / value(&share) * whole).ceil());
+    let whole = Reading::derived(whole, stored.unit, &[&stored, &share], &["stored", "occupied"]).within(off);
+    readings.insert(Signal::KV_CAPACITY, whole);
+}
+
 /// Adds what follows: used from a ratio, the missing third part, headroom, in use, occupied.
 fn derive(readings: &mut Readings) {
+    capacity_of_stored(readings);
     let capacity = known(readings, Signal::KV_CAPACITY);
     if let (Some(capacity), Some(ratio), None) =
         (&capacity, known(readings, Signal::KV_IN_USE), readings.get(&Signal::KV_USED))
@@ -150,7 +165,7 @@ fn derive(readings: &mut Readings) {
         let tokens = (ratio.value.unwrap_or_default() * whole).round();
         let precision = ratio.precision.map(|precision| (precision * whole).round());
         let used =
-            Reading::derived(tokens, Unit::Tokens, &[&ratio, capacity], &["in_use", "capacity"]).within(precision);
+            Reading::derived(tokens, capacity.unit, &[&ratio, capacity], &["in_use", "capacity"]).within(precision);
         readings.insert(Signal::KV_USED, used);
     }
     let used = known(readings, Signal::KV_USED);

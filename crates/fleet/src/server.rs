@@ -58,7 +58,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
             ranks.push(empty_rank());
         }
         for rank in &mut ranks {
-            ensure_full(rank, unreachable.as_deref(), subject.why);
+            ensure_full(rank, role, unreachable.as_deref(), subject.why);
         }
         for choice in &choices {
             if let Some(rank) = ranks.iter().find(|rank| rank.rank == choice.rank) {
@@ -190,13 +190,18 @@ fn empty_rank() -> Rank {
     Rank { rank: RankId::ZERO, pools: Vec::new(), readings: model::Readings::new() }
 }
 
-/// Every rank has the full pool and all readings that are always shown, whatever could be had.
-fn ensure_full(rank: &mut Rank, unreachable: Option<&str>, why: &dyn Fn(Signal, &str, &str) -> String) {
+/// Every rank has the full pool and all readings that are always shown, whatever could be had. A store has what it says,
+/// on the tiers that it says.
+fn ensure_full(rank: &mut Rank, role: Role, unreachable: Option<&str>, why: &dyn Fn(Signal, &str, &str) -> String) {
     let missing = |signal: Signal, pool: &str, tier: &str| match unreachable {
         Some(text) => Reading::unreachable(signal.unit(), text),
         None => Reading::not_reported(signal.unit(), why(signal, pool, tier)),
     };
-    if !rank.pools.iter().any(|pool| pool.pool == FULL && pool.tier == DEVICE) {
+    let whole = match role {
+        Role::Store => !rank.pools.is_empty(),
+        _ => rank.pools.iter().any(|pool| pool.pool == FULL && pool.tier == DEVICE),
+    };
+    if !whole {
         let readings = Signal::all()
             .filter(|signal| signal.row().scope == Scope::Pool)
             .map(|signal| (signal, missing(signal, FULL, DEVICE)))

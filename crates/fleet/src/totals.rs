@@ -37,6 +37,10 @@ pub fn totals(servers: &[Server]) -> Fleet {
             let (Some(part), Some(whole)) = (pool.fresh(Signal::KV_USED), pool.fresh(Signal::KV_CAPACITY)) else {
                 continue;
             };
+            // Blocks of unknown size and bytes do not add up with tokens.
+            if pool.get(Signal::KV_CAPACITY).is_none_or(|capacity| capacity.unit != Unit::Tokens) {
+                continue;
+            }
             if seen.contains(&rank.rank.dp) {
                 continue;
             }

@@ -29,7 +29,14 @@ fn said(used: f64, age: f64) -> (String, View) {
     let readings = numbers(used, "router", NOW.plus(-age));
     (
         "http://r".to_owned(),
-        View { source: "workers".to_owned(), worker: "http://w".to_owned(), dp: Some(0), timed: true, readings },
+        View {
+            source: "workers".to_owned(),
+            worker: "http://w".to_owned(),
+            by_fact: None,
+            dp: Some(0),
+            timed: true,
+            readings,
+        },
     )
 }
 

@@ -1,7 +1,7 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
-use model::number::{count, percent, precision};
-use model::{Level, Pool, Rank, Role, Server, Signal, Verdict, sum};
+use model::number::{amount, percent, precision, with_unit};
+use model::{Level, Pool, Rank, Role, Server, Signal, Unit, Verdict, sum};
 
 struct Limit {
     in_use: f64,
@@ -37,6 +37,9 @@ pub fn verdict(server: &Server) -> Verdict {
     if server.role == Role::Router {
         return Verdict { level: Level::Unknown, reason: router(server) };
     }
+    if server.role == Role::Store {
+        return store(server);
+    }
     let fullest = server.ranks.iter().filter_map(|rank| Some((rank, rank.binding()?)));
     let Some((rank, (pool, in_use))) = fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
         return Verdict { level: Level::Unknown, reason: unknown(server) };
@@ -69,7 +72,8 @@ pub fn verdict(server: &Server) -> Verdict {
     }
     if let Some(headroom) = pool.fresh(Signal::KV_HEADROOM) {
         let off = pool.get(Signal::KV_HEADROOM).map(precision).unwrap_or_default();
-        reason += &format!(", headroom {}{off} {}", count(headroom), unit(pool));
+        let unit = pool.get(Signal::KV_HEADROOM).map_or(Unit::Tokens, |headroom| headroom.unit);
+        reason += &format!(", headroom {}", with_unit(&format!("{}{off}", amount(headroom, unit)), unit));
     }
     if waits {
         let requests = if waiting > 1.0 { "requests wait" } else { "request waits" };
@@ -128,10 +132,6 @@ fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
     text
 }
 
-fn unit(pool: &Pool) -> &'static str {
-    pool.get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name())
-}
-
 fn unknown(server: &Server) -> String {
     if let Some(why) = &server.unreachable {
         return why.clone();
@@ -152,6 +152,20 @@ fn router(server: &Server) -> String {
     match &server.unreachable {
         Some(why) => why.clone(),
         None => "a router has no cache of its own".to_owned(),
+    }
+}
+
+/// A store has no requests that could wait or be thrown out: that it is full is what it is for.
+fn store(server: &Server) -> Verdict {
+    let pools = server.ranks.iter().flat_map(|rank| &rank.pools);
+    let share = |pool| Pool::fresh(pool, Signal::KV_OCCUPIED).map(|share| (pool, share));
+    match pools.filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((pool, share)) => {
+            let what = format!("{} of the {} tier occupied", percent(share), pool.tier);
+            let reason = format!("{what}: a store evicts to make room, and full is no trouble by itself; {ONE_LOOK}");
+            Verdict { level: Level::Calm, reason }
+        }
+        None => Verdict { level: Level::Unknown, reason: unknown(server) },
     }
 }
 

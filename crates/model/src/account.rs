@@ -98,6 +98,8 @@ pub struct View {
     pub source: String,
     /// The worker's address as the router spells it.
     pub worker: String,
+    /// The worker is named by what it says as this fact, and not by an address.
+    pub by_fact: Option<String>,
     /// The data parallel rank.
     pub dp: Option<u32>,
     /// Whether the readings carry the time at which the worker said them, so that they can stand in for the worker's

@@ -15,6 +15,33 @@ pub fn count(value: f64) -> String {
     }
 }
 
+/// An amount in its unit, without the unit's name where that is a word: 65,536, 28.3 %, 44.0 MiB.
+pub fn amount(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ratio => percent(value),
+        Unit::Bytes => bytes(value),
+        _ => count(value),
+    }
+}
+
+/// `text`, an amount of `unit`, with the unit's name where [`amount`] leaves it out.
+pub fn with_unit(text: &str, unit: Unit) -> String {
+    match unit {
+        Unit::Ratio | Unit::Bytes => text.to_owned(),
+        _ => format!("{text} {}", unit.name().replace('_', " ")),
+    }
+}
+
+/// Bytes: 512 B, 44.0 MiB, 40.1 GiB.
+fn bytes(value: f64) -> String {
+    let scales =
+        [(1024.0_f64.powi(4), "TiB"), (1024.0_f64.powi(3), "GiB"), (1024.0_f64.powi(2), "MiB"), (1024.0, "KiB")];
+    match scales.into_iter().find(|(scale, _)| value >= *scale) {
+        Some((scale, name)) => format!("{:.1} {name}", value / scale),
+        None => format!("{value:.0} B"),
+    }
+}
+
 /// A share as a percentage: 28.3 %; shares that would round to nothing or to all keep a sign that they are not.
 pub fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
@@ -41,7 +68,7 @@ fn grouped(value: u64) -> String {
 pub fn precision(reading: &Reading) -> String {
     match reading.precision {
         Some(off) if off > 0.0 && reading.unit == Unit::Ratio && off >= 0.0005 => format!(" ±{}", percent(off)),
-        Some(off) if off >= 0.5 && reading.unit != Unit::Ratio => format!(" ±{}", count(off)),
+        Some(off) if off >= 0.5 && reading.unit != Unit::Ratio => format!(" ±{}", amount(off, reading.unit)),
         _ => String::new(),
     }
 }

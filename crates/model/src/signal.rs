@@ -16,6 +16,10 @@ pub enum Unit {
     Ratio,
     /// States of a state-space model, about one a request; some engines call them tokens.
     States,
+    /// Blocks of the engine's own size, where nothing tells how many tokens that is.
+    Blocks,
+    /// Bytes.
+    Bytes,
     /// Requests.
     Requests,
     /// Tokens a second.
@@ -96,6 +100,8 @@ impl Unit {
             Unit::Tokens => "tokens",
             Unit::Ratio => "ratio",
             Unit::States => "states",
+            Unit::Blocks => "blocks",
+            Unit::Bytes => "bytes",
             Unit::Requests => "requests",
             Unit::TokensPerSecond => "tokens_per_second",
             Unit::Gigabytes => "gigabytes",

@@ -37,6 +37,11 @@ pub(crate) enum Command {
     Explain(LookArgs),
     /// Record everything that a look asks and gets, safe to send, to run any command on later
     Capture(CaptureArgs),
+    /// The engines that are known, and whether tables that you wrote are sound
+    Engines {
+        #[command(subcommand)]
+        command: EnginesCommand,
+    },
     /// A recorded deployment, served on loopback, with status and doctor run against it; needs no GPU
     Demo(DemoArgs),
     /// Print completions for a shell
@@ -71,6 +76,10 @@ pub(crate) struct LookArgs {
     /// none is given
     #[arg(long, value_name = "MOMENT", requires = "capture")]
     pub(crate) at: Option<String>,
+    /// Tables of engines that replace or add to the built-in ones: one folder each, with any of engine.toml, sources.toml,
+    /// knobs.toml and doctor.toml. Those in /etc/plimsoll/engines count without being named
+    #[arg(long, value_name = "DIR")]
+    pub(crate) engines: Option<PathBuf>,
     /// Print JSON (its schema is in the `schema` field)
     #[arg(long)]
     pub(crate) json: bool,
@@ -172,6 +181,25 @@ pub(crate) struct ShowArgs {
     /// List everything of each kind
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum EnginesCommand {
+    /// List the engines, and where the tables of each come from
+    List(EnginesArgs),
+    /// Check tables that you wrote: faults with their line, exit code 3 where there are any
+    Check {
+        /// A folder of one engine, or one of such folders
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct EnginesArgs {
+    /// Tables that replace or add to the built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) engines: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

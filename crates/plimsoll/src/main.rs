@@ -6,6 +6,7 @@ mod evidence;
 mod look;
 mod report;
 mod show;
+mod tables;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             Command::Doctor(args) => commands::doctor::run(&args).await,
             Command::Explain(args) => commands::explain::run(&args).await,
             Command::Capture(args) => commands::capture::run(&args).await,
+            Command::Engines { command } => commands::engines::run(&command),
             Command::Demo(args) => Box::pin(commands::demo::run(&args)).await,
             Command::Completions { shell } => Ok(commands::completions(shell)),
             Command::Man => commands::man(),

@@ -11,6 +11,8 @@ mod invariants;
 mod reader;
 #[path = "captures/seeded.rs"]
 mod seeded;
+#[path = "../../engines/tests/support/tables.rs"]
+mod tables;
 
 use std::collections::BTreeSet;
 
@@ -25,7 +27,7 @@ fn report(failures: &[String]) {
 
 #[test]
 fn every_expectation_holds() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         for given in reader::ways(&capture) {
@@ -39,7 +41,7 @@ fn every_expectation_holds() {
 
 #[test]
 fn invariants_hold_on_every_capture() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         for given in reader::ways(&capture) {
@@ -55,7 +57,7 @@ fn invariants_hold_on_every_capture() {
 /// Neither what is shown nor what is kept beside it depends on which port or path was asked first.
 #[test]
 fn the_order_of_answers_changes_nothing() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         let mut observations = capture.observations();
@@ -81,7 +83,7 @@ fn the_order_of_answers_changes_nothing() {
 /// A minute later nothing of it may be believed, and what was used (by the newest that said it) is still there.
 #[test]
 fn what_was_said_long_ago_is_stale() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         let observations = capture.observations();
@@ -105,7 +107,7 @@ fn what_was_said_long_ago_is_stale() {
 /// A server that does not answer is unreachable in every reading, and none of them is 0.
 #[test]
 fn what_cannot_be_asked_is_unreachable() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         let mut observations = capture.observations();
@@ -126,7 +128,14 @@ fn what_cannot_be_asked_is_unreachable() {
 }
 
 fn told_at(tables: &Tables, capture: &Capture, observations: &[Observation], later: f64) -> reader::Told {
-    reader::tell(tables, &capture.engine, observations, &model::Facts::new(), capture.now().plus(later), Vec::new())
+    reader::tell(
+        tables,
+        &capture.engine,
+        observations.into(),
+        &model::Facts::new(),
+        capture.now().plus(later),
+        Vec::new(),
+    )
 }
 
 /// Every reading of a server's ranks, with its place.
@@ -149,7 +158,7 @@ fn readings(server: &Server) -> Vec<(String, Reading)> {
 /// Each port of each capture is asked the questions that tell engines apart, in their order, as a live one is.
 #[test]
 fn answers_alone_name_the_engine() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
         let ports: BTreeSet<&str> = capture.file.answer.iter().map(|answer| answer.on.as_str()).collect();
@@ -169,7 +178,7 @@ fn answers_alone_name_the_engine() {
 /// names the right one is asked before.
 #[test]
 fn no_answer_misleads() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let questions = tables.questions();
     let place = |get: &str| questions.iter().position(|question| *question == get);
     let mut failures = Vec::new();
@@ -193,13 +202,13 @@ fn no_answer_misleads() {
 
 #[test]
 fn planted_faults_are_said() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     report(&seeded::failures(&tables));
 }
 
 #[test]
 fn a_router_that_is_far_off_is_said() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     report(&seeded::router_view_failures(&tables));
 }
 
@@ -209,6 +218,7 @@ fn captures_are_clean() {
     for capture in file::all() {
         let mut fail = |what: String| failures.push(format!("{}: {what}", capture.name));
         let mut files: BTreeSet<String> = capture.file.answer.iter().filter_map(|answer| answer.file.clone()).collect();
+        files.extend(capture.file.log.iter().map(|log| log.file.clone()));
         files.insert("capture.toml".to_owned());
         let there = std::fs::read_dir(&capture.folder).into_iter().flatten().filter_map(Result::ok);
         let there: BTreeSet<String> = there.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -225,7 +235,11 @@ fn captures_are_clean() {
                 fail(format!("no evidence: {why:?}"));
             }
         }
-        if capture.file.origin == Origin::Source && !capture.file.how.contains("read in the published package of") {
+        if capture.file.origin == Origin::Source
+            && !["read in the published package of", "read in the public source of"]
+                .iter()
+                .any(|words| capture.file.how.contains(words))
+        {
             fail("a page from source says what was read".to_owned());
         }
         for file in &files {

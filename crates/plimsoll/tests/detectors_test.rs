@@ -9,6 +9,8 @@ mod file;
 #[allow(dead_code)] // likewise
 #[path = "captures/reader.rs"]
 mod reader;
+#[path = "../../engines/tests/support/tables.rs"]
+mod tables;
 #[path = "detectors/window.rs"]
 mod window;
 
@@ -23,7 +25,7 @@ const WHEN: &[&str] = &["idle", "load", "after", "afterload", "retract", "normal
 
 #[test]
 fn each_fires_on_its_own_and_stays_silent_on_every_other() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let cases = case::cases();
     let mut failures = Vec::new();
     for case in &cases.case {
@@ -69,7 +71,7 @@ fn every_detector_has_its_cases() {
 /// looks show by themselves, and for ranks that were not seen then either.
 #[test]
 fn what_is_stale_is_no_evidence() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let mut failures = Vec::new();
     for mut case in case::cases().case {
         if let Some(last) = case.look.last_mut() {
@@ -87,7 +89,7 @@ fn what_is_stale_is_no_evidence() {
 
 #[test]
 fn every_sign_is_told_with_evidence() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     for case in case::cases().case {
         for sign in window::signs(&window::made(&tables, &case)) {
             let texts = [&sign.what, &sign.next].into_iter().chain(&sign.evidence);

@@ -1,5 +1,16 @@
 //! Documents that are made from the program or its tables stay in step with them. `BLESS=1` renews them.
 
+#![allow(dead_code)] // of the captures' readers it uses a part
+
+#[path = "docs/engines.rs"]
+mod engine_table;
+#[path = "captures/file.rs"]
+mod file;
+#[path = "captures/reader.rs"]
+mod reader;
+#[path = "../../engines/tests/support/tables.rs"]
+mod tables;
+
 use std::path::{Path, PathBuf};
 
 use testkit::plimsoll;
@@ -29,6 +40,11 @@ fn signals() {
         text += &format!("| {} | `{}` | {} | {of} | {} |\n", row.title, row.json, row.unit.name(), row.help);
     }
     in_step("docs/signals.md", &text);
+}
+
+#[test]
+fn engines_by_version_and_signal() {
+    in_step("docs/engines.md", &engine_table::text());
 }
 
 /// The screen in the README is what the demo shows, but for ports, times and the recording's age of the moment.

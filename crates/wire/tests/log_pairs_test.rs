@@ -160,3 +160,25 @@ fn long_phrases_leave_their_last_word() {
     assert_eq!(of(&letters).len(), 1);
     assert_eq!(of("b\u{e9}ta \u{20ac}: 5"), [("b\u{e9}ta \u{20ac}", 5.0)]);
 }
+
+#[test]
+fn lists_of_numbers_between_slashes_have_the_names_in_the_brackets() {
+    let found: Vec<(&str, &str, f64)> =
+        pairs("step. #pages(active/cached/total): 12/30/100, ratio: 0.42, host (used/all): 1.5/64")
+            .map(|pair| (pair.under, pair.key, pair.value))
+            .collect();
+    let wanted = [
+        ("#pages", "active", 12.0),
+        ("#pages", "cached", 30.0),
+        ("#pages", "total", 100.0),
+        ("", "ratio", 0.42),
+        ("host", "used", 1.5),
+        ("host", "all", 64.0),
+    ];
+    assert_eq!(found, wanted);
+    // As many names as numbers, and nothing but numbers.
+    assert_eq!(
+        of("pages(a/b): 1/2/3, pages(a/b): 1/x, when: 11/29/2026, rate (token/s): 5"),
+        [("rate (token/s)", 5.0)]
+    );
+}

@@ -4,7 +4,7 @@ use model::{Account, Role, SourceOutcome};
 use serde_json::Value;
 
 use super::{Body, path};
-use crate::table::{Source, Table};
+use crate::table::{Empty, Line, Source, Table, word_behind};
 
 /// A server's own word outweighs its command line.
 pub(super) const SAID: u8 = 2;
@@ -30,6 +30,8 @@ pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut A
             // A page may answer and still hold nothing of the engine; only one with the engine's series proves them on.
             if super::prometheus::holds_series(table, page, &[]) {
                 account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
+            } else if source.empty == Some(Empty::Off) {
+                account.learn(&source.id, "off", format!("GET {} answered without its series", source.get), SAID + 1);
             }
         }
         // The status is about the path; what the server or its command line says of the flag outweighs it.
@@ -77,6 +79,43 @@ pub(crate) fn dump(table: &Table, message: &str, place: &str, account: &mut Acco
         };
         if let Some(value) = knob.value(&spelled) {
             account.learn(&knob.fact, value, format!("{place} {key}"), SAID);
+        }
+    }
+}
+
+/// Facts that a line of a log tells.
+pub(crate) fn of_line(
+    table: &Table,
+    row: &Line,
+    message: &str,
+    pairs: &[(String, f64)],
+    place: &str,
+    account: &mut Account,
+) {
+    if row.dump {
+        dump(table, message, place, account);
+    }
+    let mut learn = |fact: &str, value: &str, by: &str| {
+        account.learn(fact, model::without_secrets(value), format!("{place} {}", by.trim()), SAID);
+    };
+    for (key, told) in &row.tells {
+        if let (Some((fact, value)), true) = (told.split_once('='), pairs.iter().any(|(known, _)| known == key)) {
+            learn(fact, value, key);
+        }
+    }
+    for (text, told) in row.says.iter().filter(|(text, _)| message.contains(text.as_str())) {
+        if let Some((fact, value)) = told.split_once('=') {
+            learn(fact, value, text);
+        }
+    }
+    for (text, fact) in &row.words {
+        if let Some((_, word)) = word_behind(message, text) {
+            learn(fact, word, text);
+        }
+    }
+    for (key, fact) in &row.facts {
+        if let Some((_, number)) = pairs.iter().find(|(known, _)| known == key) {
+            learn(fact, &number.to_string(), key);
         }
     }
 }

@@ -6,8 +6,9 @@ use model::text::printable;
 use model::{Account, Observation, PoolSet, RankId, RankValue, Readings, Role, SourceOutcome, Time, View, Worker};
 use serde_json::Value;
 
+use super::compute::{self, Around};
 use super::spots::{self, Spots};
-use super::{MOST_RANKS, MOST_WORKERS, counts, cut, path, ranks, value};
+use super::{MOST_RANKS, MOST_WORKERS, add, counts, cut, gather, path, ranks};
 use crate::table::{Source, WorkerList};
 
 /// Parses a body; the error says what it looked like instead.
@@ -70,6 +71,11 @@ pub(super) fn read(
     }
     let spots = Spots::of(observation, root);
     let mut any = source.read.is_empty();
+    if source.gather {
+        let elements = &elements[..elements.len().min(most)];
+        any |= gather::read(trust, source, observation, gather::Parts { root, elements, spots: &spots }, account);
+        return answered(source, any);
+    }
     for element in elements.into_iter().take(most) {
         let inner = match &source.inner {
             Some(inner) => path::find(root, element, inner, MOST_RANKS),
@@ -86,7 +92,11 @@ pub(super) fn read(
         }
     }
     // An answer whose rows all belong to elements that are not there (no workers yet) is an answer all the same.
-    if any || source.workers.is_some() || source.worker.is_some() {
+    answered(source, any || source.workers.is_some() || source.worker.is_some())
+}
+
+fn answered(source: &Source, any: bool) -> SourceOutcome {
+    if any {
         SourceOutcome::Answered
     } else {
         SourceOutcome::Empty(format!("GET {} answered, but with none of the fields that it should hold", source.get))
@@ -160,14 +170,18 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         } else {
             let line = spots.line(found.unwrap_or(element));
             let from = spots::named(observation, line, &row.name);
-            value::reading(row, number, from, at.time, |name| account.fact(name))
-                .untimed(source.at.is_some() && !at.said)
+            let beside = |name: &str| path::first(root, element, name).and_then(self::number);
+            let named = |name: &str| beside(name).or_else(|| super::fact_number(account, name));
+            let around = Around::of(&named).beside(row, beside);
+            let made = compute::reading(row, number, &around, from, at.time, |name| account.fact(name));
+            let Some(made) = made else { continue };
+            made.untimed(source.at.is_some() && !at.said)
         };
         if source.worker.is_some() {
-            view.entry(row.signal).or_insert(reading);
+            add(&mut view, row.signal, reading);
         } else if let Some(pool) = &row.pool {
             let tier = row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
-            pools.entry((pool.clone(), tier)).or_default().entry(row.signal).or_insert(reading);
+            add(pools.entry((pool.clone(), tier)).or_default(), row.signal, reading);
         } else {
             values.push(RankValue { trust, rank, signal: row.signal, reading });
         }
@@ -180,12 +194,13 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
     {
         let dp = said.get("dp").copied();
         let timed = at.said;
-        account.views.push(View { source: source.id.clone(), worker: printable(worker), dp, timed, readings: view });
+        let (worker, by_fact) = (printable(worker), source.worker_fact.clone());
+        account.views.push(View { source: source.id.clone(), worker, by_fact, dp, timed, readings: view });
     }
     any
 }
 
-fn keep(
+pub(super) fn keep(
     trust: u16,
     source: &Source,
     rank: RankId,
@@ -224,14 +239,14 @@ fn contradict(known: &mut Readings, other: &mut Readings) {
 }
 
 /// A time and whether the source said it.
-struct Taken {
-    time: Time,
-    said: bool,
+pub(super) struct Taken {
+    pub(super) time: Time,
+    pub(super) said: bool,
 }
 
 /// When the element's numbers were taken. An age is computed on the clock of the one who said it, where the answer
 /// holds both times, because that clock may differ from ours.
-fn taken_at(source: &Source, observation: &Observation, root: &Value, element: &Value) -> Taken {
+pub(super) fn taken_at(source: &Source, observation: &Observation, root: &Value, element: &Value) -> Taken {
     let time = |from: &Option<String>| from.as_ref().and_then(|from| path::first(root, element, from)).and_then(time);
     let age = match (time(&source.at), time(&source.now)) {
         (Some(at), Some(now)) => now.since(at),
@@ -275,7 +290,7 @@ fn time(value: &Value) -> Option<Time> {
 }
 
 /// A number, also one that a careless writer put into quotes.
-fn number(value: &Value) -> Option<f64> {
+pub(super) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.parse().ok(),

@@ -1,7 +1,10 @@
 //! From observations to an account, by the engine's table. Two passes: facts first (version, role, flags), because
 //! rows depend on them; then numbers.
 
+mod assume;
+mod compute;
 mod facts;
+mod gather;
 mod json;
 pub(crate) mod log;
 mod path;
@@ -30,6 +33,11 @@ pub(crate) const MOST_RANKS: usize = 1024;
 
 /// Understands everything that one server answered and wrote. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
+    assume::over_all(table, observations, logs, flags)
+}
+
+/// The same, with nothing assumed.
+fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
     let answer = |source: &Source| {
         let mut same = observations.iter().filter(|observation| observation.get == source.get);
@@ -112,7 +120,8 @@ fn infer(table: &Table, account: &mut Account) {
         let source = account.facts.get(&row.from).map(|fact| fact.source.clone()).unwrap_or_default();
         let of_pool = |set: &&mut model::PoolSet| set.pool == row.pool && set.tier == model::DEVICE;
         for set in account.sets.iter_mut().filter(of_pool) {
-            if set.readings.contains_key(&model::Signal::KV_USED) {
+            let tells = [model::Signal::KV_USED, model::Signal::KV_IN_USE];
+            if tells.iter().any(|signal| set.readings.contains_key(signal)) {
                 let unit = row.signal.unit();
                 let reading = model::Reading::inferred(row.value, unit, source.clone(), Some(set.at)).within(Some(0.0));
                 set.readings.entry(row.signal).or_insert(reading);
@@ -200,6 +209,19 @@ fn answered(observation: &Observation) -> bool {
 /// page says what it says, whatever a local build calls itself. They explain absence, and what another setting would show.
 fn counts(read: &Read, account: &Account) -> bool {
     read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
+}
+
+/// Adds a reading, unless an earlier row gave one: what a row only says it cannot tell, a later one may.
+fn add(readings: &mut model::Readings, signal: model::Signal, reading: model::Reading) {
+    let empty = |known: &model::Reading| known.state == model::State::NotReported && reading.value.is_some();
+    if readings.get(&signal).is_none_or(empty) {
+        readings.insert(signal, reading);
+    }
+}
+
+/// The number that a fact is, if it is one.
+fn fact_number(account: &Account, name: &str) -> Option<f64> {
+    account.fact(name).and_then(|fact| fact.parse().ok())
 }
 
 /// Notes that a list was cut.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The values that `path` leads to from `from`; `$.` starts at `root` instead. `[*]` goes through every element of a
-/// list, at most `cap` of them in all; `[3]` is the fourth.
+/// list, at most `cap` of them in all; `[3]` is the fourth, `[last]` the last.
 pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize) -> Vec<&'a Value> {
     let (start, path) = match path.strip_prefix("$.") {
         Some(rest) => (root, rest),
@@ -21,6 +21,7 @@ pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize)
             match (which, value) {
                 (None, value) => next.push(value),
                 (Some("*"), Value::Array(items)) => next.extend(items.iter().take(cap.saturating_sub(next.len()))),
+                (Some("last"), Value::Array(items)) => next.extend(items.last()),
                 (Some(index), Value::Array(items)) => {
                     next.extend(index.parse::<usize>().ok().and_then(|index| items.get(index)));
                 }

@@ -1,5 +1,7 @@
 //! Flags of a command line and of a configuration file, as facts.
 
+use std::collections::BTreeMap;
+
 use model::Facts;
 
 use crate::table::condition::Holds;
@@ -82,6 +84,36 @@ pub fn from_config(table: &Table, facts: &mut Facts, settings: &[(String, String
             facts.remove(&knob.fact);
             learn(facts, knob, value, &format!("{file} {key}"), 1);
         }
+    }
+    forget_forced(table, facts);
+}
+
+/// The variables that set a flag of this table; no other one is ever looked at.
+pub fn variables(table: &Table) -> impl Iterator<Item = &str> {
+    table.knobs.iter().flat_map(|knob| &knob.env).map(String::as_str)
+}
+
+/// Adds what the environment says, below what the command line and its file say: engines read it so. `set` are the
+/// variables that are set; where there is `None` the environment could not be read, and nothing is known of the flags
+/// that it may set.
+pub fn from_environment(table: &Table, facts: &mut Facts, set: Option<&BTreeMap<String, String>>, source: &str) {
+    for knob in table.knobs.iter().filter(|knob| !knob.env.is_empty()) {
+        if facts.get(&knob.fact).is_some_and(|known| known.weight > 0) {
+            continue;
+        }
+        let Some(set) = set else {
+            facts.remove(&knob.fact);
+            continue;
+        };
+        let first = knob.env.iter().find_map(|name| Some((name, set.get(name)?)));
+        let Some((name, value)) = first else { continue };
+        let value = match (knob.switch, value.to_ascii_lowercase().as_str()) {
+            (true, "1" | "true" | "on" | "yes") => "on".to_owned(),
+            (true, "" | "0" | "false" | "off" | "no") => "off".to_owned(),
+            _ => value.clone(),
+        };
+        facts.remove(&knob.fact);
+        learn(facts, knob, &value, &format!("{source} {name}"), 1);
     }
     forget_forced(table, facts);
 }

@@ -5,7 +5,7 @@ mod flags;
 mod unwrap;
 
 pub use config_file::settings;
-pub use flags::{forget_defaults, from_arguments, from_config};
+pub use flags::{forget_defaults, from_arguments, from_config, from_environment, variables};
 pub use unwrap::split;
 
 use crate::Tables;

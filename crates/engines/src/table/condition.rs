@@ -43,6 +43,11 @@ impl Condition {
         self.terms.first().map_or("", |term| &term.fact)
     }
 
+    /// All facts that it is about.
+    pub fn facts(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|term| term.fact.as_str())
+    }
+
     /// Tests the condition; `fact` gives the value of a fact by name, `version` among them.
     pub fn holds<'a>(&self, fact: impl Fn(&str) -> Option<&'a str>) -> Holds {
         let mut result = Holds::Yes;

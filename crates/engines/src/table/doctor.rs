@@ -62,6 +62,12 @@ pub struct Case {
     /// The flag that mends it, as this engine spells it.
     #[serde(default)]
     pub flag: Option<String>,
+    /// The flag that hides it, and is to be taken away.
+    #[serde(default)]
+    pub remove: Option<String>,
+    /// What else mends it, for people: a key of a file, a variable of the environment.
+    #[serde(default)]
+    pub mend: Option<String>,
 }
 
 /// How a need stands, when its source does not simply tell it.

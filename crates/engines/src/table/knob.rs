@@ -21,6 +21,9 @@ pub struct Knob {
     /// Every spelling on the command line; in a configuration file the same without dashes in front, with `-` or `_`.
     #[serde(default)]
     pub flags: Vec<String>,
+    /// Variables of the environment that set it where no flag does.
+    #[serde(default)]
+    pub env: Vec<String>,
     /// Its key at the top level of the server-info answer.
     #[serde(default)]
     pub info: Option<String>,

@@ -6,7 +6,7 @@ use model::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use super::source::Read;
+use super::read::Read;
 use super::version::Version;
 
 /// How the log is written.
@@ -59,6 +59,18 @@ pub struct Line {
     /// Facts that the presence of a key tells: `fact=value` by key.
     #[serde(default)]
     pub tells: BTreeMap<String, String>,
+    /// Texts further on of which none may be there.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// Facts that the presence of a text tells: `fact=value` by text.
+    #[serde(default)]
+    pub says: BTreeMap<String, String>,
+    /// Facts that the word behind a text is (a version, a name): fact by text.
+    #[serde(default)]
+    pub words: BTreeMap<String, String>,
+    /// Facts that the number behind a key is: fact by key.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
     /// An event: what it counts.
     #[serde(default)]
     pub count: Option<Count>,
@@ -82,4 +94,26 @@ pub struct Count {
     /// The key of how many; absent from the table or from the line: one.
     #[serde(default)]
     pub key: Option<String>,
+}
+
+impl Line {
+    /// Where in a message the texts end that tell facts, with the words behind them.
+    pub fn told(&self, message: &str) -> usize {
+        let says = self.says.keys().filter_map(|text| Some(message.find(text.as_str())? + text.len()));
+        let words = self.words.keys().filter_map(|text| {
+            let (start, word) = word_behind(message, text)?;
+            Some(start + word.len())
+        });
+        says.chain(words).max().unwrap_or(0)
+    }
+}
+
+/// The word that stands at once behind `text`, and where it begins.
+pub fn word_behind<'a>(message: &'a str, text: &str) -> Option<(usize, &'a str)> {
+    let start = message.find(text)? + text.len();
+    let rest = &message[start..];
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-/".contains(letter);
+    let end = rest.find(|letter| !plain(letter)).unwrap_or(rest.len());
+    let word = rest[..end].trim_end_matches(['.', '-', '/']);
+    (!word.is_empty()).then_some((start, word))
 }

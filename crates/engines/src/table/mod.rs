@@ -5,20 +5,25 @@
 mod check;
 pub mod condition;
 mod doctor;
+mod fault;
+pub mod files;
 mod knob;
 mod line;
 mod package;
+mod read;
 mod recognise;
 mod source;
 pub mod version;
 
-pub use check::check;
+use check::check;
 pub use doctor::{Case, CaseState, DoctorFile, Need};
+pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
-pub use line::{Count, Line, LogFormat};
+pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
+pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
-pub use source::{Fold, Format, Infer, Read, Refuse, Source, SourceFile, WorkerList};
+pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +38,28 @@ pub struct Table {
     pub sources: Vec<Source>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
+    /// `sources.toml`: facts that only the numbers may tell.
+    pub assume: Vec<Assume>,
     /// `sources.toml`: how its log is written.
     pub log: LogFormat,
     /// `sources.toml`: lines of its log.
     pub lines: Vec<Line>,
     /// `doctor.toml`: what an operator needs from it and how each is had.
     pub needs: Vec<Need>,
+}
+
+impl Table {
+    /// The table of an engine of which nothing but its name and how it is recognised is known.
+    fn of(engine: EngineFile) -> Table {
+        Table {
+            engine,
+            knobs: Vec::new(),
+            sources: Vec::new(),
+            infer: Vec::new(),
+            assume: Vec::new(),
+            log: LogFormat::default(),
+            lines: Vec::new(),
+            needs: Vec::new(),
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! `engine.toml`: how an engine is recognised from a process or from an answer.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::package::Package;
@@ -45,6 +47,8 @@ pub struct EngineFile {
 pub enum EngineKind {
     /// Has a cache.
     Engine,
+    /// Holds caches for engines.
+    Store,
     /// Sends requests to engines.
     Router,
 }
@@ -94,15 +98,25 @@ pub struct AnswerRule {
     pub get: String,
     /// Paths of lower numbers are asked first, across all engines.
     pub order: u16,
-    /// JSON paths that must all be there; none: the answer must be Prometheus text with one of the engine's prefixes.
+    /// JSON paths that must all be there; neither these nor `is`: the answer must be Prometheus text with one of the engine's prefixes.
     #[serde(default)]
     pub has: Vec<String>,
+    /// JSON paths whose first value must be this text.
+    #[serde(default)]
+    pub is: BTreeMap<String, String>,
     /// Series names, without prefix, of which one must be there; for engines that share a prefix.
     #[serde(default)]
     pub series: Vec<String>,
     /// What kind of port this answer shows it to be (`PortRule::serves`).
     #[serde(default = "api")]
     pub serves: String,
+}
+
+impl AnswerRule {
+    /// Whether the answer must be Prometheus text.
+    pub fn is_page(&self) -> bool {
+        self.has.is_empty() && self.is.is_empty()
+    }
 }
 
 fn api() -> String {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Signal, Unit};
+use model::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
 use super::line::{Line, LogFormat};
+use super::read::Read;
 use super::version::Version;
 
 /// The whole of `sources.toml`.
@@ -19,6 +20,9 @@ pub struct SourceFile {
     /// What follows from facts.
     #[serde(default)]
     pub infer: Vec<Infer>,
+    /// Facts of which each value would give other numbers, and which may be told by nothing.
+    #[serde(default)]
+    pub assume: Vec<Assume>,
     /// How its log is written.
     #[serde(default)]
     pub log: LogFormat,
@@ -43,9 +47,24 @@ pub struct Infer {
     pub from: String,
 }
 
+/// A fact that may be known by nothing but the numbers. If only one of its values leaves numbers that can be, it is that;
+/// else the figure for each is said.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assume {
+    /// The fact.
+    pub fact: String,
+    /// All values that it may have.
+    pub values: Vec<String>,
+    /// What each means, behind an *if*.
+    #[serde(default)]
+    pub words: BTreeMap<String, String>,
+}
+
 /// One answer of one kind of port.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // they are columns of a table
 pub struct Source {
     /// Its name in other rows and in `explain`.
     pub id: String,
@@ -56,6 +75,12 @@ pub struct Source {
     pub on: String,
     /// How to read it.
     pub format: Format,
+    /// Never asked, only read where somebody saved it: asking takes away what it tells from others.
+    #[serde(default)]
+    pub saved_only: bool,
+    /// Asked only where this is not known to be otherwise, by what was answered before.
+    #[serde(default)]
+    pub when: Option<Condition>,
     /// Asked only when none of these sources answered.
     #[serde(default)]
     pub unless: Vec<String>,
@@ -87,6 +112,12 @@ pub struct Source {
     /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
     #[serde(default)]
     pub each: Option<String>,
+    /// JSON: all elements are parts of one rank (slots of a server), and rows fold over them; else each is a rank.
+    #[serde(default)]
+    pub gather: bool,
+    /// Prometheus: a page without any series of the engine means that it is switched off (the fact `<id>=off`).
+    #[serde(default)]
+    pub empty: Option<Empty>,
     /// JSON: elements in an element, e.g. `engine_load.loads[*]`; `worker` and `at` stay paths of the outer one.
     #[serde(default)]
     pub inner: Option<String>,
@@ -108,13 +139,16 @@ pub struct Source {
     /// Rows are about other servers: the label or JSON path that holds their address.
     #[serde(default)]
     pub worker: Option<String>,
+    /// `worker` holds no address but what the workers themselves say as this fact.
+    #[serde(default)]
+    pub worker_fact: Option<String>,
     /// JSON: the list of a router's workers.
     #[serde(default)]
     pub workers: Option<WorkerList>,
     /// JSON: keys of the answer's top level are read by `knobs.toml`.
     #[serde(default)]
     pub knobs: bool,
-    /// Fact name by label name (Prometheus) or JSON path.
+    /// Fact name by label name, or `series.label` (Prometheus), or JSON path.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
     /// By fact: the only values that are evidence; others are what the engine says whatever is so.
@@ -141,6 +175,14 @@ pub enum Format {
     Slab,
 }
 
+/// What a page without any series of the engine means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Empty {
+    /// Its series are switched off.
+    Off,
+}
+
 /// Where a router's answer lists its workers; JSON paths.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,76 +200,6 @@ pub struct WorkerList {
     /// Its version.
     #[serde(default)]
     pub version: Option<String>,
-}
-
-/// One field: a series (name without prefix) or a JSON path in the element, and the signal that it is.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Read {
-    /// The series' name without prefix, or the JSON path.
-    pub name: String,
-    /// The signal; within one source the first row that has a value gives it.
-    pub signal: Signal,
-    /// The pool, for signals of a pool.
-    #[serde(default)]
-    pub pool: Option<String>,
-    /// The tier, for signals of a pool.
-    #[serde(default)]
-    pub tier: Option<String>,
-    /// Half of the last digit that the engine prints: the value is right within ± this.
-    #[serde(default)]
-    pub round: Option<f64>,
-    /// What it counts, where that is not the signal's own unit.
-    #[serde(default)]
-    pub unit: Option<Unit>,
-    /// Several samples of one rank that differ in other labels.
-    #[serde(default)]
-    pub fold: Fold,
-    /// Versions that have it.
-    #[serde(default)]
-    pub since: Option<Version>,
-    /// First version without it.
-    #[serde(default)]
-    pub until: Option<Version>,
-    /// Read only when this holds.
-    #[serde(default)]
-    pub when: Option<Condition>,
-    /// Not written while nothing runs, when this holds: what stands then is of the last batch, and is not read.
-    #[serde(default)]
-    pub frozen: Option<Condition>,
-    /// Not what its name says, when this holds; with the reason.
-    #[serde(default)]
-    pub refuse: Option<Refuse>,
-    /// JSON: the writer leaves it out when it has this value, in elements that say anything at all (`void` is there).
-    #[serde(default)]
-    pub omitted: Option<f64>,
-    /// A counter that the engine puts on the page with its first event: absent does not mean broken.
-    #[serde(default)]
-    pub lazy: bool,
-    /// A 0 means nothing when one of these holds: the series is declared but never moved there.
-    #[serde(default)]
-    pub dead: Vec<Condition>,
-}
-
-/// Why a number is not read.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Refuse {
-    /// Holds for it.
-    pub when: Condition,
-    /// One sentence.
-    pub why: String,
-}
-
-/// What to do with several samples of one rank.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fold {
-    /// They must agree; a disagreement is a note.
-    #[default]
-    One,
-    /// They add up.
-    Sum,
 }
 
 fn api() -> String {

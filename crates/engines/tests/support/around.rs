@@ -7,7 +7,7 @@ use super::SAID;
 
 /// What the logging set-up writes before a message.
 pub(crate) struct Prefix {
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
     pub(crate) rank: RankId,
     /// What it says of the time, and whether it says the day.
     pub(crate) time: Option<(Time, bool)>,
@@ -82,7 +82,7 @@ pub(crate) fn prefixes(since: &Version, until: Option<&Version>, tp: Option<u32>
         let rank = RankId { dp: Some(dp), pp: Some(pp), tp: Some(tp.unwrap_or(said)) };
         let milliseconds = if text.contains(".250") { 0.25 } else { 0.0 };
         let time = (!text.is_empty()).then(|| (SAID.plus(milliseconds), text.contains("2026")));
-        Prefix { text, rank, time }
+        Prefix { text: text.to_owned(), rank, time }
     };
     eras.flat_map(|(_, _, prefixes)| prefixes.iter().map(prefix)).collect()
 }
@@ -107,9 +107,8 @@ pub(crate) fn raised(text: &str, prefix: &Prefix, shell: Shell) -> Around {
 
 fn shelled(text: &str, prefix: &Prefix, shell: Shell, how: &str) -> Around {
     // Two minutes before, another line: what came in the last minute is all there.
-    let earlier = if prefix.time.is_some_and(|(_, day)| day) { "[2026-11-29 16:13:20] up" } else { "[16:13:20] up" };
-    let earlier = if prefix.text.is_empty() { "up" } else { earlier };
-    let mut bytes = shell.put(earlier, "2026-11-29T16:13:20.000000000Z", "Nov 29 16:13:20", 1_795_968_800_000_000);
+    let earlier = format!("{}up", prefix.text.replace("16:15:23", "16:13:20"));
+    let mut bytes = shell.put(&earlier, "2026-11-29T16:13:20.000000000Z", "Nov 29 16:13:20", 1_795_968_800_000_000);
     for line in text.lines() {
         bytes += &shell.put(line, "2026-11-29T16:15:24.500000000Z", "Nov 29 16:15:24", 1_795_968_924_500_000);
     }

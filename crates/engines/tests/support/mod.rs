@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub(crate) mod around;
+pub(crate) mod tables;
 
 use std::sync::OnceLock;
 
@@ -41,21 +42,31 @@ pub(crate) fn live(bytes: &[u8]) -> Log {
 
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(Tables::builtin)
+    TABLES.get_or_init(tables::tables)
 }
 
-/// The one table whose logs are read.
+/// The table whose logs most tests read.
 pub(crate) fn table() -> &'static Table {
-    tables().get("sglang").expect("a table")
+    table_of("sglang")
+}
+
+/// The table of an engine.
+pub(crate) fn table_of(engine: &str) -> &'static Table {
+    tables().get(engine).expect("a table")
 }
 
 /// What `log` says; what is left of it in a capture says the same.
 pub(crate) fn interpreted(log: Log) -> Account {
+    interpreted_by(table(), log)
+}
+
+/// The same of another engine's log.
+pub(crate) fn interpreted_by(table: &Table, log: Log) -> Account {
     let lean = lean(&log);
     let logs = [log];
-    let account = interpret(table(), &[], &logs, &Facts::new());
+    let account = interpret(table, &[], &logs, &Facts::new());
     if let Some(lean) = lean {
-        let again = interpret(table(), &[], std::slice::from_ref(&lean), &Facts::new());
+        let again = interpret(table, &[], std::slice::from_ref(&lean), &Facts::new());
         let told =
             |log: &Log| String::from_utf8_lossy(&log.outcome.as_ref().expect("it was read")[0].bytes).into_owned();
         assert_eq!(format!("{again:#?}"), format!("{account:#?}"), "{}\n---\n{}", told(&logs[0]), told(&lean));
@@ -87,10 +98,10 @@ pub(crate) fn read(bytes: &[u8]) -> Account {
 }
 
 /// The row of the table that a message begins as, as its documentation says it.
-pub(crate) fn row_of(message: &str) -> Option<String> {
+pub(crate) fn row_of(table: &Table, message: &str) -> Option<String> {
     let fits = |line: &&engines::table::Line| {
         let at = line.starts.iter().filter_map(|start| message.find(start.as_str())).min();
         at.is_some_and(|at| line.with.iter().all(|text| message[at..].contains(text.as_str())))
     };
-    table().lines.iter().find(fits).map(|line| line.id.clone())
+    table.lines.iter().find(fits).map(|line| line.id.clone())
 }

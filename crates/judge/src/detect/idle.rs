@@ -1,12 +1,12 @@
 //! Something is in use although nothing runs and nothing waits.
 
-use model::{Pool, Rank, RankId, Role, Server, Signal, State};
+use model::{Pool, Rank, RankId, Role, Server, Signal, State, Unit};
 
 use super::Found;
 use super::limits::idle_but_used as limits;
 use super::series::{Series, seconds, told};
 use super::window::{Window, find, full};
-use model::number::{count, percent};
+use model::number::{amount, count, percent, with_unit};
 
 /// All of these are 0, or not told, on an idle server; the first two must be told.
 const WORK: &[Signal] = &[
@@ -45,11 +45,12 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     let evictable =
         pool.get(Signal::KV_EVICTABLE).filter(|reading| matches!(reading.state, State::Reported | State::Inferred));
     let (why, next) = reason(&spells, window.newest().role, evictable.is_some(), small);
+    let unit = pool.get(Signal::KV_USED).map_or(Unit::Tokens, |used| used.unit);
     let what = format!(
-        "nothing runs and nothing waits{}, yet {} ({} tokens) is in use: {why}",
+        "nothing runs and nothing waits{}, yet {} ({}) is in use: {why}",
         window.place(rank.rank),
         percent(used / capacity),
-        count(used)
+        with_unit(&amount(used, unit), unit)
     );
     let mut evidence: Vec<String> = window.of_pool(rank.rank, pool, Signal::KV_USED).iter().map(Series::told).collect();
     let own = |signal: &Signal| told(*signal, rank.readings.get(signal)?);
@@ -74,7 +75,9 @@ fn idle(rank: &Rank) -> bool {
 fn floor(rank: &Rank, pool: &Pool, used: f64, capacity: f64) -> f64 {
     let small = limits::SHARE * capacity;
     let blocks = capacity / used;
-    let block = used <= limits::BLOCK && (blocks - blocks.round()).abs() < 1.0e-6;
+    let most =
+        if pool.get(Signal::KV_USED).is_some_and(|used| used.unit == Unit::Blocks) { 1.0 } else { limits::BLOCK };
+    let block = used <= most && (blocks - blocks.round()).abs() < 1.0e-6;
     let vague = pool.get(Signal::KV_USED).and_then(|reading| reading.precision).unwrap_or(0.0);
     let set_aside = rank.fresh(Signal::KV_PREALLOCATED).map_or(0.0, |share| share * capacity);
     if block { used } else { small.max(vague) + set_aside }

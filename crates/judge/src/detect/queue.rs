@@ -1,12 +1,12 @@
 //! Requests wait and nothing moves.
 
-use model::{Rank, Role, Signal};
+use model::{Rank, Role, Signal, Unit};
 
 use super::Found;
 use super::limits::queue_never_drains as limits;
 use super::series::Series;
 use super::window::{Window, full};
-use model::number::{count, percent};
+use model::number::{amount, percent, with_unit};
 
 /// Queues that have a name of their own, with what they wait for.
 const QUEUES: &[(Signal, &str)] = &[
@@ -40,7 +40,9 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
         let in_use = pool.fresh(Signal::KV_IN_USE)?;
         Some(match pool.fresh(Signal::KV_HEADROOM) {
             _ if in_use >= limits::FULL => format!(": the cache is full, {} in use", percent(in_use)),
-            Some(room) => format!(", although {} {} are free or can be freed", count(room), unit(pool)),
+            Some(room) => {
+                format!(", although {} are free or can be freed", with_unit(&amount(room, unit(pool)), unit(pool)))
+            }
             None => format!(", with {} of the cache in use", percent(in_use)),
         })
     });
@@ -58,8 +60,8 @@ fn long(series: &Series<'_>) -> bool {
     series.watched(limits::LOOKS, limits::SECONDS)
 }
 
-fn unit(pool: &model::Pool) -> &'static str {
-    pool.get(Signal::KV_HEADROOM).map_or("tokens", |headroom| headroom.unit.name())
+fn unit(pool: &model::Pool) -> Unit {
+    pool.get(Signal::KV_HEADROOM).map_or(Unit::Tokens, |headroom| headroom.unit)
 }
 
 /// The queue that stands: never empty, never shorter than before. One with a name of its own tells more than their sum.

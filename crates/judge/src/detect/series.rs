@@ -1,6 +1,6 @@
 //! One signal of one place over the window.
 
-use model::number::{count, percent};
+use model::number::amount;
 use model::{Reading, Signal, Time, Unit};
 
 /// Values shown of a series.
@@ -114,7 +114,7 @@ impl<'a> Series<'a> {
 
 /// A value in its unit, for people.
 pub(super) fn shown(value: f64, unit: Unit) -> String {
-    if unit == Unit::Ratio { percent(value) } else { count(value) }
+    amount(value, unit)
 }
 
 /// One fresh reading with its source, for people.

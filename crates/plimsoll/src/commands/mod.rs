@@ -4,6 +4,7 @@ pub(crate) mod capture;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drop_in;
+pub(crate) mod engines;
 pub(crate) mod explain;
 pub(crate) mod status;
 

@@ -24,7 +24,8 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
 pub(crate) fn has_figure(snapshot: &Snapshot) -> bool {
     let pools = snapshot.servers.iter().flat_map(|server| &server.ranks).flat_map(|rank| &rank.pools);
     let mut figures = pools.flat_map(|pool| {
-        [Signal::KV_USED, Signal::KV_IN_USE].map(|signal| pool.get(signal).and_then(|reading| reading.value))
+        let told = [Signal::KV_USED, Signal::KV_IN_USE, Signal::KV_STORED, Signal::KV_OCCUPIED];
+        told.map(|signal| pool.get(signal).and_then(|reading| reading.value))
     });
     figures.any(|figure| figure.is_some())
 }

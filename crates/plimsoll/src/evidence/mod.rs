@@ -172,7 +172,7 @@ impl Redactor<'_> {
             Holds::Lines(words) => kernel::lines(bytes, words, removed),
             Holds::Sockets => kernel::listeners(bytes, removed),
             Holds::Routes => kernel::own_addresses(bytes, removed),
-            Holds::Environment => secret::environment(bytes, removed),
+            Holds::Environment => secret::environment(self.tables, bytes, removed),
             Holds::CommandLine => {
                 if !is_of_interest(self.tables, &split_argv(bytes)) {
                     removed.note(Rule::CommandLines);

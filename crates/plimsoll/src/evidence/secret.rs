@@ -1,5 +1,7 @@
 //! Secrets in texts of any kind, and in words of command lines.
 
+use engines::Tables;
+use engines::process::variables;
 use model::{BLOT, is_secret, looks_secret, without_secrets, without_tokens};
 
 use super::rule::{Removed, Rule};
@@ -95,12 +97,13 @@ pub(super) fn command_line(bytes: &[u8], removed: &mut Removed) -> Vec<u8> {
 }
 
 /// An environment as the kernel shows it, with these variables alone.
-pub(super) fn environment(bytes: &[u8], removed: &mut Removed) -> Vec<u8> {
+pub(super) fn environment(tables: &Tables, bytes: &[u8], removed: &mut Removed) -> Vec<u8> {
     const OWN: [&str; 2] = ["JOURNAL_STREAM", "TZ"];
     let mut out = Vec::new();
     for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
-        if OWN.iter().chain(&sense::installed::VARIABLES).any(|known| known.as_bytes() == name) {
+        let own = OWN.iter().chain(&sense::installed::VARIABLES).copied();
+        if own.chain(tables.iter().flat_map(variables)).any(|known| known.as_bytes() == name) {
             out.extend(scrubbed_bytes(entry, removed));
             out.push(0);
         } else {

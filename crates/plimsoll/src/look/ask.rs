@@ -1,5 +1,6 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
+use engines::table::condition::Holds;
 use engines::table::{Format, Source, Table};
 use model::{Account, BlindKind, Note, Observation, Time};
 use sense::Target;
@@ -104,7 +105,8 @@ fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
     let mut pages: Vec<Foreseen> = (0..questions.len()).map(until_there).collect();
     if let Some(table) = engine.and_then(|name| eye.tables.get(name)) {
         for rule in &table.engine.answer {
-            let own = pages_of(table).filter(|(source, _)| source.on == rule.serves && source.get != rule.get);
+            let own = pages_of(table)
+                .filter(|(source, _)| source.on == rule.serves && source.get != rule.get && source.when.is_none());
             pages.extend(own.map(|(source, unless)| Foreseen {
                 path: source.get.clone(),
                 unless,
@@ -118,7 +120,8 @@ fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
 /// The pages that a table asks, each with those that make it needless.
 fn pages_of(table: &Table) -> impl Iterator<Item = (&Source, Vec<String>)> {
     let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.clone());
-    let pages = table.sources.iter().filter(|source| source.relay.is_none() && source.format != Format::Slab);
+    let asked = |source: &&Source| source.relay.is_none() && source.format != Format::Slab && !source.saved_only;
+    let pages = table.sources.iter().filter(asked);
     pages.map(move |source| (source, source.unless.iter().filter_map(get_of).collect()))
 }
 
@@ -145,6 +148,12 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
         if asked || source.unless.iter().any(answered) || hopeless.contains(&source.on.as_str()) {
             continue;
         }
+        if let Some(when) = &source.when {
+            let known = engines::interpret(table, observations, &[], &candidate.flags);
+            if when.holds(|name| known.fact(name)) == Holds::No {
+                continue;
+            }
+        }
         let observation = eye.get(target, &source.get, until).await;
         if gives_up(eye, target, &observation, &mut silent) {
             hopeless.push(&source.on);
@@ -157,7 +166,9 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
 async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Observation], until: Time) {
     let own = |serves: &String, target: &Target| {
         let own = pages_of(table).filter(|(source, _)| source.on == *serves);
-        let new = own.filter(|(source, _)| !asked.iter().any(|seen| is_of(seen, target, &source.get)));
+        // Whether those with a condition are asked is known once others have answered.
+        let new = own
+            .filter(|(source, _)| source.when.is_none() && !asked.iter().any(|seen| is_of(seen, target, &source.get)));
         new.map(|(source, unless)| Foreseen { path: source.get.clone(), unless, after: None }).collect()
     };
     let pages = candidate.ports.iter().map(|(serves, target)| (target.clone(), own(serves, target))).collect();

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use engines::Whereabouts;
-use engines::process::{Recognised, forget_defaults, from_arguments, from_config, recognise, settings};
+use engines::process::{
+    Recognised, forget_defaults, from_arguments, from_config, from_environment, recognise, settings, variables,
+};
 use engines::table::{PortRule, Table};
 use model::{Facts, Gap, Note};
 use sense::http::{Base, Scheme};
@@ -151,6 +153,7 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
         Some(arguments) => {
             let mut flags = from_arguments(table, arguments, &source);
             add_config(eye, table, process, &mut flags, &mut notes).await;
+            add_environment(eye, table, process, &mut flags).await;
             flags
         }
         None => Facts::new(),
@@ -204,6 +207,20 @@ async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Fac
             let text = format!("--config {file}: {why}; flags in it are not known from here");
             notes.push(Note::new("config-unread", text));
         }
+    }
+}
+
+/// What the process's environment says of its flags; of all else in it nothing is kept.
+async fn add_environment(eye: &Eye, table: &Table, process: &Process, flags: &mut Facts) {
+    let wanted: Vec<&str> = variables(table).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let source = format!("environment of pid {}", process.pid);
+    let read = sense::process::variables_of(&eye.place, process.pid, &wanted).await;
+    match read {
+        Ok(set) => from_environment(table, flags, Some(&set), &source),
+        Err(_) => from_environment(table, flags, None, &source),
     }
 }
 

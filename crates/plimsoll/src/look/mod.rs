@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use engines::Tables;
-use engines::table::Format;
+use engines::table::{Fault, Format};
 use model::{Note, Snapshot, Time};
 use sense::place::{Recorder, Sought};
 use sense::{AllowList, Client, Host, Limits, Place, Target};
@@ -149,9 +149,13 @@ pub(crate) struct Opened {
 
 /// Makes out what is to be looked at from where. Errors are of usage.
 pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
-    let tables = Arc::new(Tables::builtin());
+    let loaded = crate::tables::load(args.engines.as_deref()).map_err(crate::wrong_usage)?;
+    let tables = Arc::new(loaded.tables);
+    let faults = loaded.faults.iter().map(|fault| Note::new("table-fault", told(fault)));
+    let notes = faults.collect();
     if let Some(path) = &args.capture {
-        return replay::opened(args, monitors, path, &tables).map_err(crate::wrong_usage);
+        let opened = replay::opened(args, monitors, path, &tables).map_err(crate::wrong_usage)?;
+        return Ok(Opened { notes: [notes, opened.notes].concat(), ..opened });
     }
     let keys = Keys::read(&args.access, tables.allowed()).map_err(crate::wrong_usage)?;
     let plans = plan::plans(args, monitors, &keys).map_err(crate::wrong_usage)?;
@@ -176,7 +180,13 @@ pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
         Ok(Site { eye, plan, keys })
     };
     let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
-    Ok(Opened { sites, monitors, here, earlier: Vec::new(), notes: Vec::new(), origin: None })
+    Ok(Opened { sites, monitors, here, earlier: Vec::new(), notes, origin: None })
+}
+
+/// A fault of a table in one line.
+fn told(fault: &Fault) -> String {
+    let line = fault.place.as_ref().map_or(String::new(), |(line, _)| format!(":{line}"));
+    format!("{}{line}: {}; the built-in table stays in force (plimsoll engines check shows it)", fault.file, fault.text)
 }
 
 impl Look {

@@ -61,7 +61,7 @@ pub(super) fn settle(account: &mut Account) -> Vec<Named> {
         .workers
         .iter_mut()
         .map(|worker| (&mut worker.url, true))
-        .chain(account.views.iter_mut().map(|view| (&mut view.worker, false)))
+        .chain(account.views.iter_mut().filter(|view| view.by_fact.is_none()).map(|view| (&mut view.worker, false)))
     {
         let one = named.entry(raw.clone()).or_insert_with(|| {
             order.push(raw.clone());

@@ -131,6 +131,15 @@ impl Abroad {
     }
 }
 
+/// Whether two spellings are one id: the same text, or one number in decimal and in hexadecimal digits.
+fn is_same_id(one: &str, other: &str) -> bool {
+    let same = |decimal: &str, hexadecimal: &str| {
+        let number = |text, radix| u64::from_str_radix(text, radix).ok().filter(|_| text.len() > 5);
+        number(decimal, 10).is_some_and(|number_of| number(hexadecimal, 16) == Some(number_of))
+    };
+    one == other || same(one, other) || same(other, one)
+}
+
 /// What the routers of all sites say about each server, site by site.
 fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, View)>> {
     let all = seen.iter().flat_map(|own| &own.looked);
@@ -147,9 +156,18 @@ fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, Vie
             };
             let places: BTreeMap<&str, usize> =
                 router.named.iter().filter_map(|named| Some((named.shown.as_str(), place(named)?))).collect();
+            // A name that is no address is known among the servers of the router's own site alone.
+            let calls_itself = |fact: &str, name: &str| {
+                let named = |one: &Looked| one.account.fact(fact).is_some_and(|own| is_same_id(own, name));
+                own.looked.iter().position(named).map(|at| first + at)
+            };
             for view in &router.account.views {
-                if let Some(place) = places.get(view.worker.as_str()) {
-                    views[*place].push((router.candidate.url(), view.clone()));
+                let place = match &view.by_fact {
+                    Some(fact) => calls_itself(fact, &view.worker),
+                    None => places.get(view.worker.as_str()).copied(),
+                };
+                if let Some(place) = place {
+                    views[place].push((router.candidate.url(), view.clone()));
                 }
             }
         }

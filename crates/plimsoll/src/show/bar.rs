@@ -25,6 +25,13 @@ pub(crate) fn bar(pool: &Pool, level: Level, width: usize) -> String {
     }
 }
 
+/// A bar of what a pool holds, where nothing tells how much of that is locked.
+pub(crate) fn held(pool: &Pool, width: usize) -> String {
+    let Some(share) = pool.get(Signal::KV_OCCUPIED).and_then(|reading| reading.value) else { return "?".repeat(width) };
+    let full = signs(share, width);
+    paint(Style::new().fg_color(Some(AnsiColor::Cyan.into())), &"▒".repeat(full)) + &"░".repeat(width - full)
+}
+
 /// Signs for a share: any use at all shows one, and only a full pool shows all.
 fn signs(share: f64, width: usize) -> usize {
     let share = share.clamp(0.0, 1.0);

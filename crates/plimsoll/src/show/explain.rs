@@ -7,7 +7,7 @@ use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, Looked};
-use model::number::{count, percent};
+use model::number::{amount, percent};
 
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
@@ -182,8 +182,7 @@ impl Writer<'_> {
 fn value_words(signal: Signal, value: f64) -> String {
     match signal.unit() {
         model::Unit::Ratio if value > 0.0 && value < 0.0005 => format!("{:.4} %", value * 100.0),
-        model::Unit::Ratio => percent(value),
-        _ => count(value),
+        unit => amount(value, unit),
     }
 }
 

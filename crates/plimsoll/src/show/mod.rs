@@ -7,10 +7,12 @@ mod fleet;
 mod hosts;
 mod number;
 mod paint;
+mod pool;
 mod status;
 mod wrap;
 
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
+pub(crate) use number::several;
 pub(crate) use status::status;
 pub(crate) use wrap::{columns, hang};

@@ -1,8 +1,8 @@
 //! Numbers for people: 2.58 M tokens, 28.3 %, 0.05 s. A value that is not there is a dash.
 
+use model::Reading;
+use model::number::amount;
 pub(crate) use model::number::precision;
-use model::number::{count, percent};
-use model::{Reading, Unit};
 
 use super::paint::state_word;
 
@@ -23,8 +23,7 @@ pub(crate) fn seconds(value: f64) -> String {
 pub(crate) fn reading(reading: Option<&Reading>) -> String {
     let Some(reading) = reading else { return NOTHING.to_owned() };
     let Some(value) = reading.value else { return NOTHING.to_owned() };
-    let text = if reading.unit == Unit::Ratio { percent(value) } else { count(value) };
-    format!("{text}{}", state_word(reading.state))
+    format!("{}{}", amount(value, reading.unit), state_word(reading.state))
 }
 
 /// `1 gap`, `2 gaps`.

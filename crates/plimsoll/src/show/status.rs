@@ -1,20 +1,17 @@
 //! The status screen: the answer first, then roles side by side, then every server, worst first.
 
-use model::{Level, Pool, Rank, Reading, Role, Server, Sign, Signal, State};
+use model::{Level, Rank, Role, Server, Sign, Signal};
 
-use super::bar::{LEGEND, bar};
+use super::bar::LEGEND;
 use super::fleet::{address, side_by_side, workers};
 use super::hosts::{clocks, nothing, origin, unreached};
-use super::number::{NOTHING, precision, reading, seconds, several};
+use super::number::{precision, reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
+use super::pool::{self, INDENT, headroom};
 use super::wrap::{columns, facts, hang};
 use crate::look::{Look, UNREACHED, clock_of};
-use model::number::percent;
+use model::number::{percent, with_unit};
 
-/// Columns before a line's text.
-const INDENT: usize = 11;
-/// Signs of a pool's bar.
-const BAR: usize = 28;
 /// Ranks of one server shown; the others are summed up in a line.
 const MOST_RANKS: usize = 16;
 
@@ -113,8 +110,26 @@ fn answer(look: &Look) -> String {
             )
         }
         None if look.snapshot.servers.is_empty() => String::new(),
-        None => format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN")),
+        None => what_is_held(&look.snapshot.servers).unwrap_or_else(|| {
+            format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN"))
+        }),
     }
+}
+
+/// Where there are stores alone: what the fullest holds.
+fn what_is_held(servers: &[Server]) -> Option<String> {
+    if servers.iter().any(|server| ![Role::Store, Role::Router].contains(&server.role)) {
+        return None;
+    }
+    let pools = servers
+        .iter()
+        .flat_map(|server| server.ranks.iter().flat_map(|rank| &rank.pools).map(move |pool| (server, pool)));
+    let held = pools.filter_map(|(server, pool)| Some((server, pool, pool.fresh(Signal::KV_OCCUPIED)?)));
+    let (server, pool, share) = held.max_by(|one, other| one.2.total_cmp(&other.2))?;
+    let word = paint(level(server.verdict.level), &server.verdict.level.name().to_uppercase());
+    let figure = strong(&format!("{} occupied", percent(share)));
+    let off = pool.get(Signal::KV_OCCUPIED).map(precision).unwrap_or_default();
+    Some(format!("KV cache  {word}  store {}: {figure} of the {} tier{off}\n", address(server), pool.tier))
 }
 
 fn nothing_found(look: &Look, width: usize) -> String {
@@ -165,7 +180,7 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
         }
         for rank in ranks.iter().take(MOST_RANKS) {
             for pool in &rank.pools {
-                out += &pool_lines(rank, pool, many, verdict.level, width);
+                out += &pool::lines(rank, pool, many, verdict.level, width);
             }
             out += &requests(rank, width);
         }
@@ -227,107 +242,6 @@ fn label(word: &str) -> String {
     faint(&format!("  {word:<9}"))
 }
 
-fn pool_lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) -> String {
-    let name = pool_name(rank, pool, many);
-    let get = |signal| pool.get(signal);
-    let in_use = get(Signal::KV_IN_USE);
-    let Some(known) = in_use.filter(|reading| reading.value.is_some()) else {
-        return unknown(&name, pool, width);
-    };
-    let used = get(Signal::KV_USED);
-    let off = used.map(precision).unwrap_or_default();
-    let capacity = reading(get(Signal::KV_CAPACITY));
-    let share = format!("{} in use", reading(in_use));
-    let of = if get(Signal::KV_CAPACITY).is_some_and(|capacity| capacity.value.is_some()) {
-        let unit = get(Signal::KV_CAPACITY).map_or("tokens", |capacity| capacity.unit.name());
-        format!(" of {capacity} {unit}")
-    } else {
-        String::new()
-    };
-    let headroom = headroom(pool).replace(" tokens", "").replace(" states", "");
-    let rest = format!("{}{headroom}{of}", precision(known));
-    // A narrow screen takes from the bar, not from the numbers.
-    let room = width.saturating_sub(INDENT + 1 + share.chars().count() + rest.chars().count());
-    let mut out = format!("  {name:<8} {} {}{rest}\n", bar(pool, level, room.clamp(BAR / 4, BAR)), strong(&share));
-    let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
-    let mut parts: Vec<String> =
-        parts.iter().map(|signal| format!("{} {}", signal.row().title, reading(get(*signal)))).collect();
-    parts[0] += &off;
-    parts.extend(used.map(told_by));
-    out += &facts(&" ".repeat(INDENT), INDENT, &parts, width);
-    out
-}
-
-/// `, headroom 3,050 tokens`, or nothing where it is not known.
-fn headroom(pool: &Pool) -> String {
-    match pool.get(Signal::KV_HEADROOM).filter(|headroom| headroom.value.is_some()) {
-        Some(headroom) => {
-            format!(", headroom {}{} {}", reading(Some(headroom)), precision(headroom), headroom.unit.name())
-        }
-        None => String::new(),
-    }
-}
-
-/// A pool's name in as few words as tell it apart: the only pool of the device is the KV cache.
-fn pool_name(rank: &Rank, pool: &Pool, many: bool) -> String {
-    let several = rank.pools.iter().filter(|other| other.tier == model::DEVICE).count() > 1;
-    let mut name = match (pool.tier.as_str(), several) {
-        (model::DEVICE, false) => "cache".to_owned(),
-        (model::DEVICE, true) => pool.pool.clone(),
-        (tier, _) => tier.to_owned(),
-    };
-    if many {
-        name = format!("dp{} {name}", rank.rank.dp.map_or_else(|| "?".to_owned(), |dp| dp.to_string()));
-    }
-    name
-}
-
-/// Which path said it and how long ago.
-fn told_by(reading: &Reading) -> String {
-    let path = reading.source.as_deref().and_then(|source| match source.split_once("://") {
-        Some((_, rest)) => rest.find('/').map(|at| rest[at..].split(' ').next().unwrap_or_default()),
-        None => Some(file_and_line(source)),
-    });
-    match (path, reading.age_s) {
-        // With a remark the number may be older than its answer.
-        (Some(path), Some(age)) if reading.reason.is_some() => format!("by {path}, read {} ago", seconds(age)),
-        (Some(path), Some(age)) => format!("by {path}, {} ago", seconds(age)),
-        (Some(path), None) => format!("by {path}"),
-        _ => String::new(),
-    }
-}
-
-/// `decode.log:12` of `decode.log:12 #token`; a file's name may hold blanks.
-fn file_and_line(source: &str) -> &str {
-    let numbered = |at: &usize| source[..*at].rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
-    let end = source.match_indices(' ').map(|(at, _)| at).find(numbered);
-    end.map_or_else(|| source.split(' ').next().unwrap_or(source), |end| &source[..end])
-}
-
-fn unknown(name: &str, pool: &Pool, width: usize) -> String {
-    let in_use = pool.get(Signal::KV_IN_USE);
-    let state = match in_use.map(|reading| reading.state) {
-        Some(State::Unreachable) => "not reached",
-        Some(State::Impossible) => "impossible",
-        _ => "not reported",
-    };
-    let shown = [Signal::KV_STORED, Signal::KV_CAPACITY, Signal::KV_AVAILABLE, Signal::KV_OCCUPIED];
-    let known = shown.into_iter().filter_map(|signal| {
-        let known = pool.get(signal).filter(|known| known.value.is_some())?;
-        Some(format!(", {} {}", signal.row().title, reading(Some(known))))
-    });
-    let known: String = known.collect();
-    let used =
-        pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
-    let used = used.map_or(String::new(), |why| format!(": {why}"));
-    hang(
-        &format!("  {name:<9}"),
-        INDENT,
-        &format!("{} in use {NOTHING} ({state}){used}{known}", "?".repeat(BAR)),
-        width,
-    )
-}
-
 fn requests(rank: &Rank, width: usize) -> String {
     let shown = |signal: Signal| match rank.readings.get(&signal) {
         Some(known) if known.value.is_some() || signal.row().always => {
@@ -362,7 +276,12 @@ fn router_line(view: &model::RouterView, width: usize) -> String {
             let age = known.age_s.map_or("it does not say of when".to_owned(), |age| format!("{} old", seconds(age)));
             format!("it sees {} in use, {age}", reading(Some(known)))
         }
-        None => "it says nothing of its cache".to_owned(),
+        None => match view.readings.get(&Signal::KV_USED).filter(|reading| reading.value.is_some()) {
+            Some(known) => {
+                format!("it counts {} used there", with_unit(&reading(Some(known)), known.unit))
+            }
+            None => "it says nothing of its cache".to_owned(),
+        },
     };
     hang(&label("sees"), INDENT, &format!("{role} {address}{dp}{health}: {says}"), width)
 }

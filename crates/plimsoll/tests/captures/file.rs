@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Answer, Observation, Signal, Time};
+use model::{Answer, Log, LogClock, Observation, Signal, Stretch, Time};
 use serde::Deserialize;
+
+use super::tables;
 
 /// One folder `engines/<engine>/captures/<version>-<situation>/`.
 pub(crate) struct Capture {
@@ -31,7 +33,11 @@ pub(crate) struct CaptureFile {
     #[serde(default)]
     pub(crate) argv: Vec<String>,
     /// The answers, in the order in which they were taken.
+    #[serde(default)]
     pub(crate) answer: Vec<AnswerRow>,
+    /// Its logs, read when the last answer was taken.
+    #[serde(default)]
+    pub(crate) log: Vec<LogRow>,
     /// What is known of the server.
     #[serde(default)]
     pub(crate) fact: Vec<FactRow>,
@@ -74,6 +80,17 @@ pub(crate) struct AnswerRow {
     #[serde(default)]
     pub(crate) content_type: String,
     /// Seconds after `taken`.
+    #[serde(default)]
+    pub(crate) at: f64,
+}
+
+/// One log.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogRow {
+    /// Its file.
+    pub(crate) file: String,
+    /// Seconds after `taken` at which it was read, where that is after the last answer.
     #[serde(default)]
     pub(crate) at: f64,
 }
@@ -200,9 +217,8 @@ fn api() -> String {
 
 /// All captures, by engine and name.
 pub(crate) fn all() -> Vec<Capture> {
-    let engines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines");
     let mut captures = Vec::new();
-    for engine in folders(&engines) {
+    for engine in tables::folders() {
         for folder in folders(&engine.join("captures")) {
             let engine = name(&engine);
             let text = std::fs::read_to_string(folder.join("capture.toml"))
@@ -211,7 +227,7 @@ pub(crate) fn all() -> Vec<Capture> {
             captures.push(Capture { name: format!("{engine}/{}", name(&folder)), engine, folder, file });
         }
     }
-    assert!(!captures.is_empty(), "no capture was found below {}", engines.display());
+    assert!(!captures.is_empty(), "no capture was found");
     captures
 }
 
@@ -243,9 +259,29 @@ impl Capture {
         Time(stamp.as_millisecond() as f64 / 1000.0)
     }
 
-    /// The time at which it is looked at: a second after its last answer.
+    /// The time at which it is looked at: a second after its last answer or log.
     pub(crate) fn now(&self) -> Time {
-        self.taken().plus(1.0 + self.file.answer.iter().map(|answer| answer.at).fold(0.0, f64::max))
+        let answers = self.file.answer.iter().map(|answer| answer.at);
+        self.taken().plus(1.0 + answers.chain(self.file.log.iter().map(|log| log.at)).fold(0.0, f64::max))
+    }
+
+    /// Its logs, as those of a server that runs on this host and whose clock is at UTC.
+    pub(crate) fn logs(&self) -> Vec<Log> {
+        let read = |row: &LogRow| {
+            let bytes = std::fs::read(self.folder.join(&row.file))
+                .unwrap_or_else(|error| panic!("{}: {}: {error}", self.name, row.file));
+            let at = self.now();
+            Log {
+                name: row.file.clone(),
+                at,
+                took: 0.01,
+                since: None,
+                clock: LogClock::Offset(0.0),
+                written: None,
+                outcome: Ok(vec![Stretch { bytes, first_line: Some(1), from_start: true, name: None }]),
+            }
+        };
+        self.file.log.iter().map(read).collect()
     }
 
     /// One observation.

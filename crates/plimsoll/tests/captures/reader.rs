@@ -3,7 +3,7 @@
 use engines::table::Table;
 use engines::{Tables, process};
 use fleet::Subject;
-use model::{Account, Facts, Fleet, Observation, Server, Signal, Time, View};
+use model::{Account, Facts, Fleet, Log, Observation, Server, Signal, Time, View};
 
 use super::file::{Capture, Given};
 
@@ -41,19 +41,34 @@ pub(crate) fn ways(capture: &Capture) -> Vec<Given> {
 
 /// Reads a capture.
 pub(crate) fn read(tables: &Tables, capture: &Capture, given: Given) -> Told {
-    tell(tables, &capture.engine, &capture.observations(), &flags(tables, capture, given), capture.now(), Vec::new())
+    let flags = flags(tables, capture, given);
+    let told = Heard { observations: &capture.observations(), logs: &capture.logs() };
+    tell(tables, &capture.engine, told, &flags, capture.now(), Vec::new())
 }
 
-/// Reads observations of a server of `engine`, of which routers say `seen_by`.
+/// What a server answered and wrote.
+#[derive(Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    pub(crate) observations: &'a [Observation],
+    pub(crate) logs: &'a [Log],
+}
+
+impl<'a> From<&'a [Observation]> for Heard<'a> {
+    fn from(observations: &'a [Observation]) -> Heard<'a> {
+        Heard { observations, logs: &[] }
+    }
+}
+
+/// Reads what was heard of a server of `engine`, of which routers say `seen_by`.
 pub(crate) fn tell(
     tables: &Tables,
     engine: &str,
-    observations: &[Observation],
+    heard: Heard<'_>,
     flags: &Facts,
     now: Time,
     seen_by: Vec<(String, View)>,
 ) -> Told {
-    let account = engines::interpret(table(tables, engine), observations, &[], flags);
+    let account = engines::interpret(table(tables, engine), heard.observations, heard.logs, flags);
     join(tables, engine, account, now, seen_by)
 }
 

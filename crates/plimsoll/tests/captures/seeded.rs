@@ -177,7 +177,14 @@ pub(crate) fn failures(tables: &Tables) -> Vec<String> {
     for seed in SEEDS {
         let base = file::named(seed.base);
         let observations = planted(&base, seed);
-        let told = reader::tell(tables, &base.engine, &observations, &model::Facts::new(), base.now(), Vec::new());
+        let told = reader::tell(
+            tables,
+            &base.engine,
+            observations.as_slice().into(),
+            &model::Facts::new(),
+            base.now(),
+            Vec::new(),
+        );
         for demand in seed.demands {
             failures.extend(unmet(demand, &told.server).map(|how| format!("{} ({}): {how}", seed.name, seed.base)));
             if let Note(id) = demand {
@@ -275,7 +282,9 @@ pub(crate) fn router_view_failures(tables: &Tables) -> Vec<String> {
                 .collect();
         assert!(!views.is_empty(), "the router says nothing about its decode worker");
         let now = if worker.now() < router.now() { router.now() } else { worker.now() };
-        let told = reader::tell(tables, &worker.engine, &worker.observations(), &model::Facts::new(), now, views);
+        let heard = worker.observations();
+        let heard = heard.as_slice().into();
+        let told = reader::tell(tables, &worker.engine, heard, &model::Facts::new(), now, views);
         let has = told.server.notes.iter().any(|note| note.id == "router-view-differs");
         if has != noted {
             failures.push(format!("the router says {share} in use, the worker 0.2832: notes {:?}", told.server.notes));

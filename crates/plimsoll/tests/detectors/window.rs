@@ -24,7 +24,8 @@ pub(crate) fn signs(looks: &[(Time, Server)]) -> Vec<Sign> {
 /// A capture as it is.
 pub(crate) fn recorded(tables: &Tables, capture: &Capture, given: Given) -> (Time, Server) {
     let flags = reader::flags(tables, capture, given);
-    let account = engines::interpret(reader::table(tables, &capture.engine), &capture.observations(), &[], &flags);
+    let account =
+        engines::interpret(reader::table(tables, &capture.engine), &capture.observations(), &capture.logs(), &flags);
     (capture.now(), server(tables, &capture.engine, account, capture.now(), Vec::new()))
 }
 

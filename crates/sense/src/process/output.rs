@@ -7,11 +7,10 @@ use model::{Blind, BlindKind};
 
 use super::cgroup;
 use super::descriptors::path_of;
+use super::environment::ENVIRON;
 use crate::place::{Place, Wanted};
 use crate::text::inode;
 
-/// Most of an environment that is read, bytes.
-const ENVIRON: usize = 2 << 20;
 /// Largest `cgroup` that is read, bytes.
 const CGROUP: usize = 64 << 10;
 

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use model::Time;
 
+use super::environment::ENVIRON;
 use crate::place::Place;
 
-/// Most of an environment that is read, bytes.
-const ENVIRON: usize = 2 << 20;
 /// Largest description of a zone that is read, bytes.
 const ZONE: usize = 64 << 10;
 

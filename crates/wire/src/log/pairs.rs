@@ -22,10 +22,15 @@ pub struct Pair<'a> {
     pub text: &'a str,
 }
 
-/// All pairs of a message, in its order. A `:` or `=` that no plain number follows makes none.
+/// All pairs of a message, in its order. A `:` or `=` that no plain number follows makes none; of `#pages(active/total): 3/8`
+/// each number is one, by its own name under `#pages`.
 pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
     let (mut from, mut under) = (0, "");
+    let mut list = Vec::new();
     std::iter::from_fn(move || {
+        if let Some(next) = list.pop() {
+            return Some(next);
+        }
         while let Some(found) = memchr2(b':', b'=', &message.as_bytes()[from..]) {
             let at = from + found;
             let between = &message[from..at];
@@ -34,6 +39,7 @@ pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
             under = heading(between, if equals { under } else { "" });
             match pair(message, at) {
                 Some(pair) => return Some(Pair { under: if equals { under } else { "" }, ..pair }),
+                None if !equals && listed(message, at, &mut list) => return list.pop(),
                 None if !equals => under = key(message, at),
                 None => {}
             }
@@ -63,6 +69,30 @@ fn pair(message: &str, at: usize) -> Option<Pair<'_>> {
     let (value, length) = number::at_start(behind)?;
     let key = key(message, at);
     (!key.is_empty()).then(|| Pair { under: "", key, value, text: &behind[..length] })
+}
+
+/// The numbers between slashes behind a key whose brackets name them, last first; false where that is not so.
+fn listed<'a>(message: &'a str, at: usize, list: &mut Vec<Pair<'a>>) -> bool {
+    let behind = message[at + 1..].trim_start_matches(' ');
+    let length = behind.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'.')).count();
+    let (numbers, rest) = behind.split_at(length);
+    let key = key(message, at);
+    let listing = key.strip_suffix(')').and_then(|key| key.rsplit_once('('));
+    let Some((under, names)) = listing.filter(|_| numbers.contains('/') && !rest.starts_with(char::is_alphanumeric))
+    else {
+        return false;
+    };
+    let numbers: Vec<&str> = numbers.split('/').collect();
+    let names: Vec<&str> = names.split('/').collect();
+    let values: Vec<f64> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
+    if values.len() != numbers.len() || names.len() != numbers.len() {
+        return false;
+    }
+    let pairs = names.into_iter().zip(values).zip(numbers);
+    let under = under.trim_end();
+    list.extend(pairs.map(|((key, value), text)| Pair { under, key, value, text }));
+    list.reverse();
+    true
 }
 
 /// The phrase that ends at `end`; empty where it is no name.

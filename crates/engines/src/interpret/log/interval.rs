@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Account, Note, Reading, Signal, Unit};
 
 use super::{Home, Scanned, Seen, counts, ranks};
-use crate::table::Table;
+use crate::table::{Read, Table};
 
 /// The capacities that fit everything said so far, in the pool's unit.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,11 @@ pub(super) fn add(
             continue;
         }
         let rank = ranks::rank(&seen.said(), account);
-        for ratio in row.read.iter().filter(|read| read.signal == Signal::KV_IN_USE && counts(read, account)) {
-            let mut tokens = row.read.iter().filter(|read| read.signal == Signal::KV_USED && read.pool == ratio.pool);
+        let plain = |read: &&Read| !read.percent && read.times.is_empty() && read.floor.is_none();
+        let ratio = |read: &&Read| read.signal == Signal::KV_IN_USE && plain(read) && counts(read, account);
+        for ratio in row.read.iter().filter(ratio) {
+            let tokens = |read: &&Read| read.signal == Signal::KV_USED && read.pool == ratio.pool && plain(read);
+            let mut tokens = row.read.iter().filter(tokens);
             let (Some(pool), Some(round), Some(share)) = (&ratio.pool, ratio.round, seen.number(&ratio.name)) else {
                 continue;
             };

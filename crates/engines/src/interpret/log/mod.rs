@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 use model::{Account, Note, PoolSet, RankId, RankValue, Reading, Readings, Signal, SourceOutcome, Time};
 
-use super::{counts, ranks, value};
+use super::compute::{self, Around};
+use super::{add, counts, ranks};
 use crate::table::condition::{Condition, Holds};
 use crate::table::{Line, Read, Table};
 
@@ -98,7 +99,7 @@ fn pools(row: &Line, seen: &Seen, rank: RankId, at: Time, account: &Account) -> 
         let Some(reading) = reading(read, seen, at, account) else { continue };
         let tier = read.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
         let home = Home { rank, pool: pool.clone(), tier, lasting: row.lasting };
-        pools.entry(home).or_default().entry(read.signal).or_insert(reading);
+        add(pools.entry(home).or_default(), read.signal, reading);
     }
     if row.rest {
         pools.values_mut().for_each(rest);
@@ -140,7 +141,9 @@ fn contradictory(table: &Table, scanned: &Scanned) -> Vec<usize> {
 fn reading(read: &Read, seen: &Seen, at: Time, account: &Account) -> Option<Reading> {
     let value = seen.number(&read.name)?;
     let source = format!("{} {}", seen.source, read.name);
-    Some(value::reading(read, value, source, at, |name| account.fact(name)).untimed(!seen.timed))
+    let named = |name: &str| seen.number(name).or_else(|| super::fact_number(account, name));
+    let around = Around::of(&named).beside(read, |name| seen.number(name));
+    Some(compute::reading(read, value, &around, source, at, |name| account.fact(name))?.untimed(!seen.timed))
 }
 
 /// Notes of lines that are worth one, the newest of each kind.

@@ -60,7 +60,8 @@ impl<'a> Rows<'a> {
         let fits = |row: usize, at: usize| {
             let plain = at <= MOST_BEFORE && !message[..at].contains(['"', '\'', '=', '{', '(']);
             let begins = at == 0 || plain && self.table.lines[row].inside;
-            begins && self.table.lines[row].with.iter().all(|text| message[at..].contains(text.as_str()))
+            let says = |text: &String| message[at..].contains(text.as_str());
+            begins && self.table.lines[row].with.iter().all(says) && !self.table.lines[row].without.iter().any(says)
         };
         let rows: Vec<(usize, usize)> = first.into_iter().filter(|(row, at)| fits(*row, *at)).collect();
         let (row, at) = *rows.first()?;

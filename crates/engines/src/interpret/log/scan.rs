@@ -204,18 +204,10 @@ impl Walk<'_> {
                 }
                 None => name.clone(),
             };
-            if table_row.dump {
-                facts::dump(self.table, message, &place, account);
-            }
             // A file that was cut out may end within a number: the last one is not believed where nothing follows it.
             let open = last && range.end == stretch.bytes.len();
             let pairs = pairs(message, open);
-            for (key, told) in &table_row.tells {
-                if let (Some((fact, value)), true) = (told.split_once('='), pairs.iter().any(|(known, _)| known == key))
-                {
-                    account.learn(fact, value, format!("{place} {key}"), facts::SAID);
-                }
-            }
+            facts::of_line(self.table, table_row, message, &pairs, &place, account);
             self.out.lines.push(Seen {
                 row,
                 remark,

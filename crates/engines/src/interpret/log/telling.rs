@@ -155,12 +155,10 @@ impl One<'_> {
         let (row, message, remark) = self.rows.fitting(&line.message)?;
         let known = &self.table.lines[row];
         let mut account = Account::default();
-        if known.dump {
-            facts::dump(self.table, message, "", &mut account);
-        }
         let needed = |key: &String| known.sole || names(known).any(|name| name == key);
-        let pairs = pairs(message, false).into_iter().filter(|(key, _)| needed(key));
-        let pairs = pairs.map(|(key, value)| (key, value.to_bits())).collect();
+        let pairs: Vec<(String, f64)> = pairs(message, false).into_iter().filter(|(key, _)| needed(key)).collect();
+        facts::of_line(self.table, known, message, &pairs, "", &mut account);
+        let pairs = pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect();
         Some(Made { row, remark, pairs, facts: account.facts })
     }
 
@@ -210,7 +208,8 @@ const LEFT_OUT: &str = " …";
 /// The names of the numbers that a row reads.
 fn names(row: &Line) -> impl Iterator<Item = &str> {
     let counted = row.count.as_ref().and_then(|count| count.key.as_deref());
-    row.read.iter().map(|read| read.name.as_str()).chain(row.tells.keys().map(String::as_str)).chain(counted)
+    let facts = row.tells.keys().chain(row.facts.keys()).map(String::as_str);
+    row.read.iter().flat_map(crate::table::Read::names).chain(facts).chain(counted)
 }
 
 /// Where the numbers that a row reads stand in a message, each with its name.
@@ -228,5 +227,5 @@ fn numbers(row: &Line, message: &str) -> Vec<Range<usize>> {
 fn begin(row: &Line, message: &str) -> usize {
     let end = |text: &String| message.find(text.as_str()).map(|at| at + text.len());
     let start = row.starts.iter().filter_map(end).min();
-    row.with.iter().filter_map(end).chain(start).max().unwrap_or(0)
+    row.with.iter().filter_map(end).chain(start).max().unwrap_or(0).max(row.told(message))
 }

@@ -12,7 +12,7 @@ use super::output::size;
 use crate::cli::ShowArgs;
 use crate::evidence::{REMOVED, Removed};
 use crate::look::{clock_of, replay};
-use crate::show::{columns, hang};
+use crate::show::{columns, hang, several};
 use crate::{Said, wrong_usage};
 
 /// Sites that are listed.
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<Said> {
     let takes = recording.takes();
     if let (Some(first), Some(last)) = (takes.first(), takes.last()) {
         let seconds = last.to.since(first.from);
-        let _ = writeln!(out, "{} looks from {} on, {seconds:.1} s", takes.len(), clock_of(first.from));
+        let _ = writeln!(out, "{} from {} on, {seconds:.1} s", several(takes.len(), "look"), clock_of(first.from));
     }
     out += if head.anonymised {
         "names of hosts, addresses and users are replaced\n"
@@ -125,6 +125,7 @@ fn weight(told: &Told) -> Result<usize, String> {
             Err(blind) => return Err(blind.text.clone()),
         },
         Told::Commands(commands) => commands.found.iter().map(|line| line.bytes.len()).sum(),
-        Told::Listing(_) | Told::Link(_) | Told::Sifted(_) | Told::Kin(_) | Told::Pipes(_) | Told::Addresses(_) => 0,
+        Told::Link(to) => to.as_os_str().len(),
+        Told::Listing(_) | Told::Sifted(_) | Told::Kin(_) | Told::Pipes(_) | Told::Addresses(_) => 0,
     })
 }

@@ -1,0 +1,110 @@
+//! Facts that nothing told, where each of a few values would give other numbers: the one that alone can be is concluded,
+//! and of several that can be all are said, none is shown.
+
+use model::number::{amount, percent, with_unit};
+use model::{Account, Fact, Facts, Log, Note, Observation, PoolSet, Signal, State};
+
+use super::once;
+use crate::table::{Assume, Table};
+
+/// Parts may exceed the whole by this share and one.
+const SLACK: f64 = 0.001;
+
+/// Understands a server as [`once`] does; then, where a fact of the table's `[[assume]]` rows is not known, with each of its
+/// values.
+pub(super) fn over_all(table: &Table, observations: &[Observation], logs: &[Log], flags: &Facts) -> Account {
+    let mut flags = flags.clone();
+    let mut plain = once(table, observations, logs, &flags);
+    for row in &table.assume {
+        if plain.fact(&row.fact).is_some() {
+            continue;
+        }
+        let with = |value: &String| {
+            let fact = Fact { value: value.clone(), source: "assumed".to_owned(), weight: 0 };
+            let mut flags = flags.clone();
+            flags.insert(row.fact.clone(), fact);
+            once(table, observations, logs, &flags)
+        };
+        let told: Vec<(&String, Account)> = row.values.iter().map(|value| (value, with(value))).collect();
+        let figures = |account: &Account| account.sets.iter().any(|set| share(set).is_some());
+        if !told.iter().any(|(_, account)| figures(account)) {
+            continue;
+        }
+        let (can, cannot): (Vec<_>, Vec<_>) = told.into_iter().partition(|(_, account)| account.sets.iter().all(sound));
+        match (can.as_slice(), cannot.as_slice()) {
+            ([(value, account)], [_, ..]) => {
+                let source =
+                    format!("with anything else more than the capacity would be taken ({})", words(row, value));
+                let fact = Fact { value: (*value).clone(), source, weight: 0 };
+                let mut account = account.clone();
+                conclude(&mut account, &plain, &row.fact, value);
+                account.facts.insert(row.fact.clone(), fact.clone());
+                flags.insert(row.fact.clone(), fact);
+                plain = account;
+            }
+            ([_, _, ..], _) if differ(&can) => plain.notes.push(either(row, &can)),
+            // They all come to the same.
+            ([(_, account), _, ..], _) => {
+                let mut account = account.clone();
+                account.facts.remove(&row.fact);
+                plain = account;
+            }
+            _ => {}
+        }
+    }
+    plain
+}
+
+/// What of its capacity a set says to be in use.
+fn share(set: &PoolSet) -> Option<f64> {
+    let value = |signal| set.readings.get(&signal).and_then(|reading| reading.value);
+    value(Signal::KV_CAPACITY)
+        .filter(|capacity| *capacity > 0.0)
+        .zip(value(Signal::KV_USED))
+        .map(|(all, used)| used / all)
+}
+
+/// Whether the values that can be give different figures.
+fn differ(can: &[(&String, Account)]) -> bool {
+    let figures = |account: &Account| account.sets.iter().filter_map(share).map(f64::to_bits).collect::<Vec<_>>();
+    can.windows(2).any(|pair| figures(&pair[0].1) != figures(&pair[1].1))
+}
+
+/// Whether the parts of a set are no more than its whole.
+fn sound(set: &PoolSet) -> bool {
+    let value = |signal| set.readings.get(&signal).and_then(|reading| reading.value);
+    let parts = [Signal::KV_USED, Signal::KV_EVICTABLE, Signal::KV_AVAILABLE].into_iter().filter_map(value);
+    value(Signal::KV_CAPACITY).is_none_or(|capacity| parts.sum::<f64>() <= capacity * (1.0 + SLACK) + 1.0)
+}
+
+/// Marks what is only there by the assumption as inferred.
+fn conclude(account: &mut Account, plain: &Account, fact: &str, value: &str) {
+    for set in &mut account.sets {
+        let known = plain.sets.iter().find(|known| {
+            known.trust == set.trust && known.rank == set.rank && known.pool == set.pool && known.tier == set.tier
+        });
+        for (signal, reading) in &mut set.readings {
+            let same = known.and_then(|known| known.readings.get(signal)).is_some_and(|known| known == reading);
+            if !same && reading.value.is_some() {
+                reading.state = State::Inferred;
+                reading.inputs.push(format!("{fact}={value}"));
+            }
+        }
+    }
+}
+
+fn words<'a>(row: &'a Assume, value: &'a str) -> &'a str {
+    row.words.get(value).map_or(value, String::as_str)
+}
+
+/// The figure for each value that can be.
+fn either(row: &Assume, can: &[(&String, Account)]) -> Note {
+    let figure = |(value, account): &(&String, Account)| {
+        let set = account.sets.iter().find(|set| share(set).is_some())?;
+        let capacity = set.readings.get(&Signal::KV_CAPACITY)?;
+        let whole = with_unit(&amount(capacity.value?, capacity.unit), capacity.unit);
+        Some(format!("{} of {whole} in use if {}", percent(share(set)?), words(row, value)))
+    };
+    let figures: Vec<String> = can.iter().filter_map(figure).collect();
+    Note::new("either", format!("{}; nothing tells which", figures.join(", or ")))
+}

@@ -1,0 +1,105 @@
+//! Samples of one row and place to one reading.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Account, Kind, Observation, Reading, Time};
+
+use super::super::compute::{self, Around};
+use super::super::{fact_number, spots};
+use super::{Is, Part, Place, Seen};
+use crate::table::condition::Holds;
+use crate::table::{Fold, Read, Source};
+
+pub(super) type ByPlace = BTreeMap<Place, BTreeMap<usize, Reading>>;
+
+/// All samples of one part and place.
+struct Said {
+    name: String,
+    values: Vec<f64>,
+    factors: Vec<(String, f64)>,
+    at: Time,
+    /// The first one's line of the page.
+    line: u32,
+}
+
+impl Said {
+    /// The one number of all of them, by the row's rule; `Err` with what was said where they differ and may not.
+    fn folded(&self, read: &Read) -> Result<f64, String> {
+        let first = self.values[0];
+        let differ = self.values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
+        match read.fold {
+            Fold::One if differ => {
+                let said: Vec<String> = self.values.iter().take(4).map(ToString::to_string).collect();
+                let more = if self.values.len() > said.len() { ", …" } else { "" };
+                Err(format!("said {} times for one rank: {}{more}", self.values.len(), said.join(", ")))
+            }
+            Fold::One => Ok(first),
+            Fold::Sum => Ok(self.values.iter().fold(0.0, |sum, value| sum + value)),
+            Fold::Max => Ok(self.values.iter().copied().fold(first, f64::max)),
+            Fold::Last => Ok(self.values.last().copied().unwrap_or(first)),
+            Fold::Count => Ok(self.values.len() as f64),
+        }
+    }
+}
+
+/// One reading a row and place.
+pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
+    let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
+    for Seen { part, place, factors, name, value, at, line, .. } in seen {
+        let said = values.entry((place, part)).or_insert_with(|| Said { name, values: Vec::new(), factors, at, line });
+        said.values.push(value);
+        if at < said.at {
+            said.at = at;
+        }
+    }
+    let running: BTreeMap<Place, f64> = values
+        .iter()
+        .filter(|((_, part), _)| source.read[part.row].signal == model::Signal::REQ_RUNNING && part.part == Is::Own)
+        .map(|((place, _), said)| (place.clone(), said.values[0]))
+        .collect();
+    let mut readings = ByPlace::new();
+    for ((place, part), said) in values.iter().filter(|((_, part), _)| part.part == Is::Own) {
+        let row = &source.read[part.row];
+        let runs = running.get(place);
+        let frozen = row.frozen.as_ref().is_some_and(|frozen| frozen.holds(|name| account.fact(name)) == Holds::Yes);
+        let beside = |is| {
+            let said = values.get(&(place.clone(), Part { part: is, ..*part }))?;
+            said.folded(row).ok()
+        };
+        let plus = (0..row.plus.len()).map(|index| beside(Is::Plus(index))).collect();
+        let dps: BTreeSet<Option<u32>> =
+            values.keys().filter(|(_, other)| other == part).map(|(place, _)| place.dp).collect();
+        let idle = runs.map(|running| *running == 0.0);
+        let around = Around { other: beside(Is::Over), plus, ranks: dps.len(), named: &|_| None, idle };
+        let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
+            let why =
+                format!("{} is not written while nothing runs: {} is of the last batch", said.name, said.values[0]);
+            Some(Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why))
+        } else {
+            let from = spots::named(observation, Some(said.line), &said.name);
+            one(source, row, &from, said, around, account)
+        };
+        if let Some(reading) = reading {
+            readings.entry(place.clone()).or_default().insert(part.row, reading);
+        }
+    }
+    readings
+}
+
+/// The reading of one row and place from all its samples; none where what the row needs beside them is not known.
+fn one(source: &Source, row: &Read, from: &str, said: &Said, around: Around<'_>, account: &Account) -> Option<Reading> {
+    let value = match said.folded(row) {
+        Ok(value) => value,
+        Err(why) => return Some(Reading::impossible(row.unit.unwrap_or(row.signal.unit()), why, from, said.at)),
+    };
+    let named = |name: &str| {
+        let of_label = said.factors.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        of_label.or_else(|| fact_number(account, name))
+    };
+    let around = Around { named: &named, ..around };
+    let mut reading = compute::reading(row, value, &around, from.to_owned(), said.at, |name| account.fact(name))?;
+    if reading.value.is_some() && row.signal.row().kind == Kind::Gauge && !source.lag.is_empty() {
+        reading.reason.get_or_insert_with(|| source.lag.clone());
+    }
+    Some(reading)
+}

@@ -1,0 +1,213 @@
+//! The second pass over Prometheus pages.
+
+mod fold;
+mod names;
+mod pids;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::text::printable;
+use model::{Account, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, Time, View};
+use wire::exposition::{self, Limits};
+
+use self::fold::{ByPlace, fold};
+use self::names::found_name;
+pub(crate) use self::names::{holds_series, label, looks_wrong};
+use super::{MOST_RANKS, add, counts, cut, ranks};
+use crate::table::{Source, Table};
+
+/// What a sample is to the table: the number of a row, or one that the row needs beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    row: usize,
+    part: Is,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Is {
+    /// The row's own number.
+    Own,
+    /// What it divides by.
+    Over,
+    /// One of those that it adds.
+    Plus(usize),
+}
+
+/// One sample of a row, with what its labels say about where it belongs.
+struct Seen {
+    part: Part,
+    place: Place,
+    /// The row's factors that are labels of the sample.
+    factors: Vec<(String, f64)>,
+    pid: Option<u64>,
+    name: String,
+    value: f64,
+    /// The time that the sample carries, or that of the answer.
+    at: Time,
+    /// The line of the page.
+    line: u32,
+}
+
+/// Where a sample belongs: the worker (on a router's page) and the rank labels that it carries.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    worker: Option<String>,
+    dp: Option<u32>,
+    tp: Option<u32>,
+    pp: Option<u32>,
+}
+
+/// Reads every row of `source` from `page`; with `only`, from the samples whose label of that name has that value.
+pub(super) fn read(
+    table: &Table,
+    trust: u16,
+    source: &Source,
+    observation: &Observation,
+    page: &[u8],
+    only: Option<(&str, &str)>,
+    account: &mut Account,
+) -> SourceOutcome {
+    let rows = parts(source, account);
+    let mut seen = Vec::new();
+    let mut bad_labels = 0_usize;
+    let wanted = |name: &str| rows.contains_key(found_name(table, name));
+    let summary = exposition::scan(page, &Limits::whole(), wanted, |sample| {
+        let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
+        if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
+            return;
+        }
+        if let Some((label, worker)) = only
+            && sample.labels.get(label).as_deref() != Some(worker)
+        {
+            return;
+        }
+        let mut number = |kind: &str| {
+            let text = source.rank.get(kind).and_then(|label| sample.labels.get(label))?;
+            text.parse::<u32>().inspect_err(|_| bad_labels += usize::from(!text.is_empty())).ok()
+        };
+        let place = Place {
+            worker: source.worker.as_ref().and_then(|label| sample.labels.get(label)).map(|worker| printable(&worker)),
+            dp: number("dp"),
+            tp: number("tp"),
+            pp: number("pp"),
+        };
+        let stamp =
+            sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
+        let at = stamp.unwrap_or(observation.at);
+        let of_label = |label: &String| sample.labels.get(label).and_then(|text| text.parse::<f64>().ok());
+        let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
+        for part in parts {
+            let read = &source.read[part.row];
+            if read.with.iter().any(|(label, value)| sample.labels.get(label).as_deref() != Some(value)) {
+                continue;
+            }
+            let label = read.label.as_ref().filter(|_| part.part == Is::Own);
+            let Some(value) = label.map_or(Some(sample.value), of_label) else { continue };
+            let factors = read.named().filter_map(|name| Some((name.clone(), of_label(name)?))).collect();
+            let name = match &read.label {
+                Some(label) => format!("{} {label}", sample.name),
+                None => sample.name.to_string(),
+            };
+            seen.push(Seen { part: *part, place: place.clone(), factors, pid, name, value, at, line: sample.line });
+        }
+    });
+    note_summary(source, &summary, bad_labels, account);
+    if seen.is_empty() {
+        return empty_page(table, source, page);
+    }
+    pids::tell_apart(source, &mut seen, account);
+    cut_ranks(source, &mut seen, account);
+    let readings = fold(source, observation, seen, account);
+    keep(trust, source, observation, readings, account);
+    SourceOutcome::Answered
+}
+
+/// What each name on the page is to the rows that count for what is known of the server.
+fn parts<'a>(source: &'a Source, account: &Account) -> BTreeMap<&'a str, Vec<Part>> {
+    let mut parts: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
+    for (row, read) in source.read.iter().enumerate().filter(|(_, read)| counts(read, account)) {
+        parts.entry(&read.name).or_default().push(Part { row, part: Is::Own });
+        if let Some(over) = &read.over {
+            parts.entry(over).or_default().push(Part { row, part: Is::Over });
+        }
+        for (index, name) in read.plus.iter().enumerate() {
+            parts.entry(name).or_default().push(Part { row, part: Is::Plus(index) });
+        }
+    }
+    parts
+}
+
+fn empty_page(table: &Table, source: &Source, page: &[u8]) -> SourceOutcome {
+    let get = &source.get;
+    let title = &table.engine.title;
+    if page.trim_ascii().is_empty() {
+        SourceOutcome::Empty(format!("GET {get} answered 200 with an empty page"))
+    } else if holds_series(table, page, &[]) {
+        SourceOutcome::Empty(format!("GET {get} answered with series of {title}, but none that tells the cache"))
+    } else {
+        let text = format!("GET {get} answered with a page that has no series of {title}");
+        if source.empty.is_some() { SourceOutcome::Off(text) } else { SourceOutcome::Empty(text) }
+    }
+}
+
+fn note_summary(source: &Source, summary: &exposition::Summary, bad_labels: usize, account: &mut Account) {
+    let said = summary.notes().into_iter().map(|note| Note::new(note.id, format!("GET {}: {}", source.get, note.text)));
+    account.notes.extend(said);
+    if bad_labels > 0 {
+        let text = format!("GET {}: {bad_labels} samples carry a rank label that is not a number", source.get);
+        account.notes.push(Note::new("bad-labels", text));
+    }
+}
+
+/// Drops the samples of ranks beyond the cap.
+fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
+    let places: BTreeSet<Place> = seen.iter().map(|sample| sample.place.clone()).collect();
+    if let Some(first) = places.iter().nth(MOST_RANKS) {
+        cut(account, source, MOST_RANKS, "ranks");
+        seen.retain(|sample| sample.place < *first);
+    }
+}
+
+fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlace, account: &mut Account) {
+    let mut pools: BTreeMap<(RankId, String, String), Readings> = BTreeMap::new();
+    for (place, rows) in by_place {
+        let said: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
+            .into_iter()
+            .filter_map(|(kind, n)| Some((kind, n?)))
+            .collect();
+        let rank = ranks::rank(&said, account);
+        let mut view = Readings::new();
+        for (index, reading) in rows {
+            let row = &source.read[index];
+            if source.worker.is_some() {
+                add(&mut view, row.signal, reading);
+            } else if let Some(pool) = &row.pool {
+                let tier = row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
+                add(pools.entry((rank, pool.clone(), tier)).or_default(), row.signal, reading);
+            } else {
+                account.values.push(RankValue { trust, rank, signal: row.signal, reading });
+            }
+        }
+        if let (false, Some(worker)) = (view.is_empty(), place.worker) {
+            let (dp, by_fact) = (place.dp, source.worker_fact.clone());
+            let view = View { source: source.id.clone(), worker, by_fact, dp, timed: false, readings: view };
+            account.views.push(view);
+        }
+    }
+    let moved = |readings: &Readings| readings.values().any(|reading| reading.value != Some(0.0));
+    let real: BTreeSet<(String, String)> = pools
+        .iter()
+        .filter(|(_, readings)| moved(readings))
+        .map(|((_, pool, tier), _)| (pool.clone(), tier.clone()))
+        .collect();
+    for ((rank, pool, tier), readings) in pools {
+        // Series of pools that the model does not have are on the page all the same, all of them zero.
+        let plain = pool == model::FULL && tier == model::DEVICE;
+        if plain || real.contains(&(pool.clone(), tier.clone())) {
+            let oldest = |at: Time, reading: &Reading| reading.at.filter(|other| *other < at).unwrap_or(at);
+            let at = readings.values().fold(observation.at, oldest);
+            let (live, idle) = (source.live, false);
+            account.sets.push(PoolSet { source: source.id.clone(), trust, rank, pool, tier, at, live, idle, readings });
+        }
+    }
+}

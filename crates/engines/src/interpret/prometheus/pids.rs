@@ -1,0 +1,51 @@
+//! Processes behind one page: their copies and their ranks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Account, Note};
+
+use super::{Part, Place, Seen};
+use crate::table::Source;
+
+/// Samples of one rank that differ only in their process id: equal ones are copies of one process's number, unequal ones
+/// are ranks that nothing but the process id tells apart.
+pub(super) fn tell_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
+    let mut groups: BTreeMap<(Part, Place), Vec<(u64, f64)>> = BTreeMap::new();
+    for sample in seen.iter() {
+        if let Some(pid) = sample.pid {
+            groups.entry((sample.part, sample.place.clone())).or_default().push((pid, sample.value));
+        }
+    }
+    let several = |group: &&Vec<(u64, f64)>| group.iter().map(|(pid, _)| pid).collect::<BTreeSet<_>>().len() > 1;
+    let differ = groups.values().filter(several).any(|group| group.iter().any(|(_, value)| *value != group[0].1));
+    let copied = groups.values().filter(several).count();
+    if copied == 0 {
+        return;
+    }
+    if !differ {
+        let mut kept = BTreeSet::new();
+        seen.retain(|sample| sample.pid.is_none() || kept.insert((sample.part, sample.place.clone())));
+        let text = format!(
+            "GET {}: {copied} series stand once per process with equal values; copies were dropped",
+            source.get
+        );
+        account.notes.push(Note::new("pid-copies", text));
+        return;
+    }
+    let pids: BTreeSet<u64> = seen.iter().filter_map(|sample| sample.pid).collect();
+    if seen.iter().all(|sample| sample.pid.is_none() || sample.place.dp.is_some()) {
+        // Another label names the rank.
+        return;
+    }
+    for sample in seen.iter_mut() {
+        if let (Some(pid), None) = (sample.pid, sample.place.dp) {
+            sample.place.dp = pids.iter().position(|known| *known == pid).map(|index| index as u32);
+        }
+    }
+    let text = format!(
+        "GET {}: {} ranks are told apart by their process id alone; their order is that of the ids",
+        source.get,
+        pids.len()
+    );
+    account.notes.push(Note::new("ranks-by-pid", text));
+}

@@ -1,0 +1,153 @@
+//! Tables that are given at run time: `--engines DIR`, `plimsoll engines list|check`. A broken one is a clear error, and
+//! what was built in stays in force.
+
+use std::path::Path;
+use std::process::Command;
+
+use testkit::{Answer, Replay};
+
+struct Ran {
+    text: String,
+    errors: String,
+    code: Option<i32>,
+}
+
+fn run(arguments: &[&str]) -> Ran {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(arguments).env("NO_COLOR", "1").output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran { text: text(&output.stdout), errors: text(&output.stderr), code: output.status.code() }
+}
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (file, content) in files {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+    folder
+}
+
+fn shown(folder: &Path) -> String {
+    folder.display().to_string()
+}
+
+const MADE: &str = r#"
+name = "made"
+title = "Made"
+kind = "engine"
+role = "unified"
+prefixes = ["made:"]
+port = [{ serves = "api", fact = "port", default = 9999 }]
+answer = [{ get = "/metrics", order = 99 }]
+"#;
+
+const MADE_SOURCES: &str = r#"
+[[source]]
+id = "metrics"
+get = "/metrics"
+format = "prometheus"
+read = [
+  { name = "used", signal = "kv.used", pool = "full" },
+  { name = "size", signal = "kv.capacity", pool = "full" },
+]
+"#;
+
+/// A server whose page nothing built in knows.
+fn server() -> Replay {
+    Replay::start().with("/metrics", Answer::page("made:used 30\nmade:size 120\n"))
+}
+
+#[test]
+fn an_engine_is_added() {
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES)]);
+    let server = server();
+    let without = run(&["status", &server.url()]);
+    assert!(!without.text.contains("25.0 %"), "{}", without.text);
+    let with = run(&["status", "--engines", &shown(given.path()), &server.url()]);
+    // 30 of 120.
+    assert!(with.text.contains("25.0 % in use") && with.text.contains("made"), "{}", with.text);
+    assert_eq!(with.code, Some(0));
+    let listed = run(&["engines", "list", "--engines", &shown(given.path())]);
+    let row = listed.text.lines().find(|line| line.starts_with("made ")).expect("a row");
+    assert!(row.ends_with("/made"), "{row}");
+    assert!(listed.text.lines().any(|line| line.starts_with("sglang ") && line.ends_with("built in")));
+}
+
+/// A series that was renamed is mended in the field: a folder with sources.toml alone replaces that file of the built-in one.
+#[test]
+fn one_file_is_replaced() {
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/sglang/sources.toml");
+    let sources = std::fs::read_to_string(built_in).expect("sources.toml");
+    let given = folder(&[("sglang/sources.toml", &sources.replace("kv_used_tokens", "kv_taken_tokens"))]);
+    let page = "sglang:kv_taken_tokens 30\nsglang:kv_evictable_tokens 10\nsglang:kv_available_tokens 80\n";
+    let server = Replay::start().with("/metrics", Answer::page(page));
+    let without = run(&["status", "--json", &server.url()]);
+    assert!(!without.text.contains("kv_taken_tokens"), "{}", without.text);
+    let with = run(&["status", "--json", "--engines", &shown(given.path()), &server.url()]);
+    assert!(with.text.contains("/metrics sglang:kv_taken_tokens"), "{}{}", with.text, with.errors);
+}
+
+#[test]
+fn a_broken_file_is_a_clear_error_and_changes_nothing() {
+    let broken = MADE_SOURCES.replace("signal = \"kv.used\"", "signal = \"kv.usd\"");
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", &broken)]);
+    let checked = run(&["engines", "check", &shown(given.path())]);
+    assert_eq!(checked.code, Some(3));
+    assert!(checked.text.contains("made/sources.toml:7: no signal is called \"kv.usd\""), "{}", checked.text);
+    // The line itself, and below it the mark at what is wrong.
+    let lines: Vec<&str> = checked.text.lines().collect();
+    let at = lines.iter().position(|line| line.contains(" 7 | ")).expect("the line");
+    assert_eq!(lines[at + 1].find('^'), lines[at].find("\"kv.usd\""), "{}", checked.text);
+
+    let sglang =
+        folder(&[("sglang/sources.toml", "[[source]]\nid = \"x\"\nget = \"/health_generate\"\nformat = \"json\"\n")]);
+    let checked = run(&["engines", "check", &shown(&sglang.path().join("sglang"))]);
+    assert_eq!(checked.code, Some(3));
+    assert!(
+        checked.text.contains("sources.toml:3: source \"x\": \"/health_generate\" is no path that may be asked"),
+        "{}",
+        checked.text
+    );
+    // The built-in table answers all the same, and what is wrong is said.
+    let page = "sglang:kv_used_tokens 30\nsglang:kv_evictable_tokens 10\nsglang:kv_available_tokens 80\n";
+    let server = Replay::start().with("/metrics", Answer::page(page));
+    let with = run(&["status", "--engines", &shown(sglang.path()), &server.url()]);
+    assert!(with.text.contains("25.0 % in use"), "{}", with.text);
+    assert!(with.text.contains("the built-in table stays in force"), "{}", with.text);
+    assert!(server.asked().iter().all(|path| !path.starts_with("/health")), "{:?}", server.asked());
+}
+
+#[test]
+fn a_sound_folder_is_said_to_be() {
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES)]);
+    let checked = run(&["engines", "check", &shown(&given.path().join("made"))]);
+    assert_eq!(checked.code, Some(0), "{}", checked.text);
+    assert!(checked.text.contains("made: sound, Made as 1 answers"), "{}", checked.text);
+}
+
+#[test]
+fn what_cannot_be_read_is_wrong_usage() {
+    for arguments in [["engines", "check", "/nowhere/at/all"], ["status", "--engines", "/nowhere/at/all"]] {
+        let ran = run(&arguments);
+        assert_eq!(ran.code, Some(2), "{}", ran.errors);
+        assert!(ran.errors.contains("/nowhere/at/all"), "{}", ran.errors);
+    }
+    let empty = folder(&[("note.txt", "nothing")]);
+    let ran = run(&["engines", "check", &shown(empty.path())]);
+    assert!(ran.code == Some(2) && ran.errors.contains("no folder of an engine"), "{}", ran.errors);
+}
+
+#[test]
+fn misspelled_facts_are_found() {
+    let doctor = "[[need]]\nid = \"n\"\nwhat = \"w\"\nsource = \"metrics\"\ncase = [{ when = \"verison<1\", state = \"off\" }]\n";
+    let given =
+        folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES), ("made/doctor.toml", doctor)]);
+    let checked = run(&["engines", "check", &shown(given.path())]);
+    assert!(
+        checked.text.contains("doctor.toml:5: condition \"verison<1\": nothing tells the fact \"verison\""),
+        "{}",
+        checked.text
+    );
+}

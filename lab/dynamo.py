@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Starts a real Dynamo to look at: mockers, which are workers without a GPU, and the frontend that routes to them.
+
+They find each other by files (DYN_FILE_KV), so neither etcd nor NATS is needed, and live in one new network namespace
+that has only loopback, since their event plane listens on every address. When all are ready, one JSON line says where
+things are; then this stays in the foreground until its standard input closes (unless --stay) or it gets SIGTERM, and
+ends what it started. Enter the namespace with: nsenter -t NETNS_PID -n COMMAND
+
+Standard library only; needs root, and install-dynamo.sh.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import deploy
+from deploy import HERE, INSIDE, PR_SET_PDEATHSIG, Stop, fetch, listens
+
+VERSION = "1.6.1"
+
+
+def parse_arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where install-dynamo.sh put things")
+    p.add_argument("--stay", action="store_true", help="do not end when standard input closes")
+    p.add_argument("--folder", type=pathlib.Path, help="for logs, events and the discovery tree (default: a new one)")
+    p.add_argument("--keep", action="store_true", help="leave the folder behind")
+    p.add_argument("--boot-timeout", type=float, default=60, metavar="S")
+    p.add_argument("--flavour", choices=("vllm", "sglang", "trtllm"), default="vllm", help="whose series a worker has")
+    p.add_argument("--metrics-off", action="store_true", help="workers without a system port (DYN_SYSTEM_PORT unset)")
+    p.add_argument("--workers", type=int, default=1)
+    p.add_argument("--blocks", type=int, default=256, help="of each worker's pool")
+    p.add_argument("--block-size", type=int, default=16)
+    p.add_argument("--max-num-seqs", type=int, default=16)
+    p.add_argument("--speedup-ratio", type=float, default=5)
+    p.add_argument("--router-mode", default="kv", help="of the frontend; only kv estimates the workers' blocks")
+    p.add_argument("--frontend-port", type=int, default=18000)
+    p.add_argument("--system-port", type=int, default=18081, help="the first worker's; the others follow")
+    p.add_argument("--kv-events-port", type=int, default=15557, help="likewise")
+    p.add_argument("--more", action="append", default=[], metavar="SERVER=ARGS", help="of frontend or worker")
+    options = p.parse_args()
+    options.more = dict(m.split("=", 1) for m in options.more)
+    options.lab = options.lab.resolve()
+    return options
+
+
+class Dynamo(deploy.Lab):
+    """deploy.py's Lab with other children: how they are waited for and ended is the same."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        options.logs = options.folder
+        self.tree = options.folder / "discovery"
+        self.python = str(options.lab / f"dynamo-{VERSION}/bin/python")
+
+    def environment(self, **own):
+        kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "TZ")}
+        home = self.options.folder / "home"  # the frontend keeps a copy of the model's files there
+        home.mkdir(exist_ok=True)
+        loopback = ("HTTP", "SYSTEM", "EVENT_PLANE", "TCP_RPC", "TCP_RESPONSE_STREAM")
+        return {
+            **kept,
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "DYN_SDK_DISABLE_ANSI_LOGGING": "1",
+            "DYN_DISCOVERY_BACKEND": "file",
+            "DYN_FILE_KV": str(self.tree),
+            **{f"DYN_{name}_HOST": "127.0.0.1" for name in loopback},
+            **own,
+        }
+
+    def begin(self, name, command, **environment):
+        """Starts a child whose command line is its own and whose settings are partly in its environment."""
+        log = self.options.logs / f"{name}.log"
+        prctl = ctypes.CDLL(None).prctl
+        with open(log, "wb") as out:
+            self.children[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=self.options.folder,
+                env=self.environment(**environment),
+                start_new_session=True,
+                preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+            )
+        return {"pid": self.children[name].pid, "log": str(log), "argv": command, "environment": environment}
+
+    def worker(self, number):
+        o = self.options
+        name = f"worker-{number}"
+        events = o.kv_events_port + number
+        followed = o.folder / f"{name}-kv-events.jsonl"
+        # What is resident is the sum of all events, so they are followed from before the first one.
+        follow = [str(HERE / "truth.py"), "events", f"tcp://127.0.0.1:{events}", str(followed)]
+        self.begin(f"{name}-events", [self.python, *follow])
+        command = [
+            self.python, "-m", "dynamo.mocker",
+            "--model-path", str(o.lab / "dynamo-model"), "--model-name", "tiny",
+            "--engine-type", o.flavour, "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
+            "--max-num-seqs", str(o.max_num_seqs), "--speedup-ratio", str(o.speedup_ratio),
+            "--discovery-backend", "file", "--zmq-kv-events-ports", str(events),
+            *shlex.split(o.more.get("worker", "")),
+        ]  # fmt: skip
+        environment = {} if o.metrics_off else {"DYN_SYSTEM_PORT": str(o.system_port + number)}
+        told = self.begin(name, command, **environment)
+        if not o.metrics_off:
+            told |= {"port": o.system_port + number, "url": f"http://127.0.0.1:{o.system_port + number}"}
+        return told | {
+            "blocks": o.blocks, "block_size": o.block_size,
+            "kv_events": f"tcp://127.0.0.1:{events}", "events_file": str(followed),
+        }  # fmt: skip
+
+    def frontend(self):
+        port = self.options.frontend_port
+        command = [
+            self.python, "-m", "dynamo.frontend",
+            "--http-host", "127.0.0.1", "--http-port", str(port),
+            "--router-mode", self.options.router_mode, "--discovery-backend", "file",
+            *shlex.split(self.options.more.get("frontend", "")),
+        ]  # fmt: skip
+        return self.begin("frontend", command) | {"port": port, "url": f"http://127.0.0.1:{port}"}
+
+    def boot(self):
+        began = time.monotonic()
+        deadline = began + self.options.boot_timeout
+        workers = {f"worker-{number}": self.worker(number) for number in range(self.options.workers)}
+        servers = {"frontend": self.frontend(), **workers}
+        for name, told in workers.items():
+            self.wait_until(lambda t=told: self.worker_ready(t), name, deadline)
+        self.wait_until(self.frontend_ready, "frontend", deadline)
+        for name, told in workers.items():
+            told["worker_id"] = self.worker_id(told)
+        metrics = self.options.folder / "kv-metrics.jsonl"
+        self.begin("kv-metrics", [self.python, str(HERE / "dynamo_metrics.py"), str(self.tree), str(metrics)])
+        return {
+            "netns_pid": os.getpid(), "version": VERSION, "flavour": self.options.flavour,
+            "logs": str(self.options.logs), "discovery": str(self.tree), "kv_metrics_file": str(metrics),
+            "servers": servers,
+            "boot_s": round(time.monotonic() - began, 1),
+        }  # fmt: skip
+
+    def cards(self):
+        """What each worker says of itself in the discovery tree."""
+        cards = []
+        for path in (self.tree / "v1/mdc").glob("*"):
+            try:
+                cards.append(json.loads(path.read_text()))
+            except (OSError, ValueError):
+                pass  # it is being written
+        return cards
+
+    def worker_id(self, told):
+        """By its log; the tree does not say which process wrote what."""
+        said = pathlib.Path(told["log"]).read_text(errors="replace")
+        ids = [card["instance_id"] for card in self.cards() if f"worker {card['instance_id']}" in said]
+        return str(ids[0]) if len(ids) == 1 else None
+
+    def worker_ready(self, told):
+        text = "" if "port" not in told else page(told["port"])
+        return self.worker_id(told) is not None and ("port" not in told or "dynamo_component_uptime_seconds" in text)
+
+    def frontend_ready(self):
+        port = self.options.frontend_port
+        if not listens(port) or not (fetch(port, "/v1/models") or {}).get("data"):
+            return False
+        # A router that counts what it sends says of which workers; the others say of none.
+        registered = [line for line in page(port).splitlines() if "router_worker_registered{" in line]
+        known = sum(line.endswith(" 1") for line in registered)
+        return self.options.router_mode != "kv" or known >= self.options.workers
+
+
+def page(port):
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+            f"http://127.0.0.1:{port}/metrics", timeout=10
+        ) as answer:
+            return answer.read().decode()
+    except OSError:
+        return ""
+
+
+def new_folder():
+    for left in pathlib.Path(tempfile.gettempdir()).glob("plimsoll-dynamo-*"):  # of one that was killed
+        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
+            shutil.rmtree(left, ignore_errors=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-dynamo-{os.getpid()}-"))
+
+
+def main():
+    options = parse_arguments()
+    if INSIDE not in os.environ:
+        os.environ[INSIDE] = "1"
+        os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
+    deploy.loopback_up()
+    made = options.folder is None
+    options.folder = (options.folder or new_folder()).resolve()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for s in ends:
+        signal.signal(s, deploy.on_signal)
+    lab = Dynamo(options)
+    try:
+        print(json.dumps(lab.boot()), flush=True)
+        lab.stay()
+    except Stop:
+        pass
+    finally:
+        for s in ends:
+            signal.signal(s, signal.SIG_IGN)
+        lab.end()
+        if made and not options.keep:
+            shutil.rmtree(options.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
