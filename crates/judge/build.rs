@@ -1,29 +1,76 @@
-//! Turns `verdicts.toml` into constants.
+//! Turns `verdicts.toml` and `signs.toml` into constants.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    tight: Row,
-    strained: Row,
+struct Verdicts {
+    tight: Limit,
+    strained: Limit,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct Limit {
     in_use: f64,
     in_use_while_waiting: f64,
 }
 
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signs {
+    sign: Vec<Sign>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sign {
+    id: String,
+    means: String,
+    evidence: String,
+    next: String,
+    limits: BTreeMap<String, f64>,
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("cargo::rerun-if-changed=verdicts.toml");
-    let file: File = toml::from_str(&std::fs::read_to_string("verdicts.toml")?)?;
-    let row = |name: &str, row: &Row| {
+    let out = std::env::var("OUT_DIR")?;
+    let write = |name: &str, text: String| std::fs::write(Path::new(&out).join(name), text);
+    write("verdicts.rs", verdicts(&toml::from_str(&read("verdicts.toml")?)?))?;
+    write("signs.rs", signs(&toml::from_str(&read("signs.toml")?)?)?)?;
+    Ok(())
+}
+
+fn read(name: &str) -> std::io::Result<String> {
+    println!("cargo::rerun-if-changed={name}");
+    std::fs::read_to_string(name)
+}
+
+fn verdicts(file: &Verdicts) -> String {
+    let row = |name: &str, row: &Limit| {
         format!(
             "const {name}: Limit = Limit {{ in_use: {:?}, while_waiting: {:?} }};\n",
             row.in_use, row.in_use_while_waiting
         )
     };
-    let text = row("TIGHT", &file.tight) + &row("STRAINED", &file.strained);
-    std::fs::write(std::path::Path::new(&std::env::var("OUT_DIR")?).join("verdicts.rs"), text)?;
-    Ok(())
+    row("TIGHT", &file.tight) + &row("STRAINED", &file.strained)
+}
+
+/// The rows in their order, and a module of limits for each sign.
+fn signs(file: &Signs) -> Result<String, std::fmt::Error> {
+    let mut text = String::from("/// Every row of `signs.toml`, worst first.\npub static SIGNS: &[Row] = &[\n");
+    for Sign { id, means, evidence, next, .. } in &file.sign {
+        writeln!(text, "    Row {{ id: {id:?}, means: {means:?}, evidence: {evidence:?}, next: {next:?} }},")?;
+    }
+    text.push_str("];\n\n/// Limits of the detectors, by sign.\nmod limits {\n");
+    for sign in file.sign.iter().filter(|sign| !sign.limits.is_empty()) {
+        writeln!(text, "    pub(super) mod {} {{", sign.id.replace('-', "_"))?;
+        for (name, limit) in &sign.limits {
+            writeln!(text, "        pub(in super::super) const {}: f64 = {limit:?};", name.to_uppercase())?;
+        }
+        text.push_str("    }\n");
+    }
+    text.push_str("}\n");
+    Ok(text)
 }

@@ -1,13 +1,54 @@
-//! Reports as they are printed: doctor's (`plimsoll.doctor/1`) and explain's (`plimsoll.explain/1`).
+//! Reports as they are printed: status's (`plimsoll.status/1`), doctor's (`plimsoll.doctor/1`) and explain's (`plimsoll.explain/1`).
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Gap, HostReport, Note, SelfReport, Time};
+use model::{Finding, Fleet, Gap, HostReport, Note, SelfReport, Server, Sign, Time};
 use serde::Serialize;
 
 use crate::commands::drop_in::DropIn;
 use crate::look::monitors::Watcher;
 use crate::look::{Look, Looked};
+
+/// The snapshot with each server's signs: serialises as `plimsoll.status/1`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Status<'a> {
+    pub(crate) schema: &'static str,
+    pub(crate) made_by: &'static str,
+    pub(crate) taken_at: Time,
+    pub(crate) servers: Vec<Signed<'a>>,
+    #[serde(skip_serializing_if = "<[HostReport]>::is_empty")]
+    pub(crate) hosts: &'a [HostReport],
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) gaps: &'a [Gap],
+    #[serde(rename = "self")]
+    pub(crate) own: &'a SelfReport,
+}
+
+/// One server with its signs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Signed<'a> {
+    #[serde(flatten)]
+    pub(crate) server: &'a Server,
+    pub(crate) signs: &'a [Sign],
+}
+
+impl<'a> Status<'a> {
+    /// What a look brought.
+    pub(crate) fn of(look: &'a Look) -> Status<'a> {
+        let snapshot = &look.snapshot;
+        let signed = |(server, one): (&'a Server, &'a Looked)| Signed { server, signs: &one.signs };
+        Status {
+            schema: snapshot.schema,
+            made_by: snapshot.made_by,
+            taken_at: snapshot.taken_at,
+            servers: snapshot.servers.iter().zip(&look.looked).map(signed).collect(),
+            hosts: &snapshot.hosts,
+            fleet: &snapshot.fleet,
+            gaps: &snapshot.gaps,
+            own: &snapshot.own,
+        }
+    }
+}
 
 /// Serialises as `plimsoll.doctor/1`.
 #[derive(Debug, Serialize)]

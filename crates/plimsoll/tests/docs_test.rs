@@ -115,3 +115,20 @@ fn readme_gives_the_commands_that_ci_runs() {
     let run = std::fs::read_to_string(root().join(".ci/run")).expect(".ci/run");
     assert!(readme.contains("./test  ") && run.contains("exec ./test\n"));
 }
+
+#[test]
+fn signs() {
+    let mut text = String::from(
+        "# Signs\n\nKnown troubles that a server's numbers show by themselves, made from `crates/judge/signs.toml`. `plimsoll status` \
+         says them below a server, worst first, each with its evidence and what to do, and `--json` has them as `signs` (a \
+         server's `id`, `what`, `evidence`, `next`, `window_s`). A sign changes no verdict.\n\nOnly fresh numbers are evidence: what \
+         is stale, not reported or impossible says nothing either way. Many signs need more than one look: they are seen in \
+         `plimsoll status --capture FILE`, where the looks of the minute before are the window, and stay silent in a single \
+         look.\n",
+    );
+    for row in judge::SIGNS {
+        text += &format!("\n## {}\n\n{}\n\n", row.id, row.means);
+        text += &format!("- **Evidence:** {}\n- **What to do:** {}\n", row.evidence, row.next);
+    }
+    in_step("docs/signs.md", &text);
+}

@@ -4,17 +4,18 @@ use anyhow::Result;
 use model::{Signal, Snapshot};
 
 use crate::cli::LookArgs;
+use crate::report::Status;
 use crate::{Said, look, show};
 
 /// Looks once and answers. Exit code 0 with a figure, also a stale one, from at least one target; 1 without any.
 pub(crate) async fn run(args: &LookArgs) -> Result<Said> {
     let look = look::look(args).await?;
     let code = u8::from(!has_figure(&look.snapshot));
-    let text = if args.json { json(&look.snapshot)? } else { show::status(&look) };
+    let text = if args.json { json(&Status::of(&look))? } else { show::status(&look) };
     Ok(Said { text, code })
 }
 
-/// A snapshot or report as one line-broken JSON text.
+/// A report as one line-broken JSON text.
 pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

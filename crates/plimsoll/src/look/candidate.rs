@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engines::Whereabouts;
-use model::{Account, Facts, GpuMemory, Log, Note, Observation};
+use model::{Account, Facts, GpuMemory, Log, Note, Observation, Sign};
 use sense::{Process, Target};
 
 use super::beside::Writes;
@@ -68,6 +68,8 @@ pub(crate) struct Looked {
     pub(crate) source: Option<crate::report::Source>,
     /// How each need stands; filled when joined.
     pub(crate) findings: Vec<model::Finding>,
+    /// Known troubles that its numbers show, worst first; filled when joined.
+    pub(crate) signs: Vec<Sign>,
     /// Seconds spent on it.
     pub(crate) took: f64,
     /// The number of the site that it was seen from.
@@ -77,8 +79,18 @@ pub(crate) struct Looked {
 impl Looked {
     /// A candidate that nobody was asked about, with what is known of it.
     pub(crate) fn of(candidate: Candidate, account: Account) -> Looked {
-        let (observations, named, choices, findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Looked { candidate, observations, named, account, choices, findings, source: None, took: 0.0, site: 0 }
+        Looked {
+            candidate,
+            observations: Vec::new(),
+            named: Vec::new(),
+            account,
+            choices: Vec::new(),
+            source: None,
+            findings: Vec::new(),
+            signs: Vec::new(),
+            took: 0.0,
+            site: 0,
+        }
     }
 }
 

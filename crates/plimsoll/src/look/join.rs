@@ -2,14 +2,15 @@
 
 use engines::Tables;
 use fleet::Subject;
-use model::{Account, Gap, SelfReport, Server, Signal, Snapshot, Time, View};
+use model::{Account, Gap, SelfReport, Server, Sign, Signal, Snapshot, Time, View};
 
 use super::candidate::Looked;
 
-/// Makes the snapshot as of `taken_at`; each server is judged by the time of its own site. The servers' material comes back
-/// in the snapshot's order.
+/// Makes the snapshot as of `taken_at`; each server is judged by the time of its own site, and after the looks at it in
+/// `earlier`, oldest first. The servers' material comes back in the snapshot's order.
 pub(super) fn snapshot(
     tables: &Tables,
+    earlier: &[Snapshot],
     looked: Vec<Looked>,
     views: Vec<Vec<(String, View)>>,
     nows: &[Time],
@@ -29,7 +30,8 @@ pub(super) fn snapshot(
             seen_by,
             why: &why,
         };
-        let joined = fleet::join(&subject, nows.get(one.site).copied().unwrap_or(taken_at));
+        let now = nows.get(one.site).copied().unwrap_or(taken_at);
+        let joined = fleet::join(&subject, now);
         let mut server = joined.server;
         server.numa_nodes.clone_from(&one.candidate.hardware.numa_nodes);
         server.gpus.clone_from(&one.candidate.hardware.gpus);
@@ -40,6 +42,7 @@ pub(super) fn snapshot(
         }
         server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
         server.verdict = judge::verdict(&server);
+        one.signs = signs(earlier, &server, now);
         name_workers(&mut server, &one.account);
         one.choices = joined.choices;
         pairs.push((server, one));
@@ -60,6 +63,13 @@ pub(super) fn snapshot(
         servers,
     };
     (snapshot, looked)
+}
+
+/// What the looks at one server show, the newest at `now`.
+fn signs(earlier: &[Snapshot], server: &Server, now: Time) -> Vec<Sign> {
+    let same = |one: &&Server| one.url == server.url;
+    let looks = earlier.iter().filter_map(|look| Some((look.taken_at, look.servers.iter().find(same)?)));
+    judge::signs(&looks.chain([(now, server)]).collect::<Vec<_>>())
 }
 
 /// Notes where replicas of one role differ.

@@ -139,6 +139,8 @@ pub(crate) struct Opened {
     pub(crate) sites: Vec<Site>,
     pub(crate) monitors: Vec<Target>,
     pub(crate) here: Arc<Eye>,
+    /// The same as it was before, oldest first: the window in which signs are sought.
+    pub(crate) earlier: Vec<Opened>,
     /// Remarks on what it is.
     pub(crate) notes: Vec<Note>,
     /// What is said first, where it is no look at what is there now.
@@ -178,7 +180,7 @@ pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
         Ok(Site { eye, plan, keys })
     };
     let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
-    Ok(Opened { sites, monitors, here, notes, origin: None })
+    Ok(Opened { sites, monitors, here, earlier: Vec::new(), notes, origin: None })
 }
 
 /// A fault of a table in one line.
@@ -209,8 +211,9 @@ impl Opened {
     pub(crate) fn again(&self) -> Opened {
         let here = Arc::new(self.here.again());
         let sites = self.sites.iter().map(|site| site.again(&here)).collect();
+        let earlier = self.earlier.iter().map(Opened::again).collect();
         let (monitors, notes, origin) = (self.monitors.clone(), self.notes.clone(), self.origin.clone());
-        Opened { sites, monitors, here, notes, origin }
+        Opened { sites, monitors, here, earlier, notes, origin }
     }
 
     /// How everything is looked at.
@@ -220,6 +223,10 @@ impl Opened {
 
     /// Looks at all sites at once; each has its own time, so that a dead one costs the others nothing.
     pub(crate) async fn once(&self, deep: bool) -> Result<Look> {
+        let mut earlier = Vec::new();
+        for before in &self.earlier {
+            earlier.push(Box::pin(before.once(false)).await?.snapshot);
+        }
         let started = sense::clock::now();
         let mut tasks = JoinSet::new();
         for (at, site) in self.sites.iter().cloned().enumerate() {
@@ -238,7 +245,7 @@ impl Opened {
         };
         let spans = self.sites.iter().zip(&seen).map(span).collect();
         let reached = seen.iter().map(|seen| seen.failed.is_none()).collect();
-        let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, seen, started);
+        let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, &earlier, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
         let notes = self.notes.iter().cloned().chain(more).collect();
         Ok(Look { snapshot, looked, notes, sites, monitors, here, spans, reached, origin: self.origin.clone() })

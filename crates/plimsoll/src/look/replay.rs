@@ -25,6 +25,10 @@ pub(crate) fn open(path: &Path) -> Result<Recording> {
 
 /// Sites of one look that are read.
 const MOST_SITES: usize = 1000;
+/// Seconds before the moment whose looks show what one look cannot.
+const WINDOW_S: f64 = 60.0;
+/// Most looks of them that are replayed: each costs as much as the one that is shown.
+const MOST_EARLIER: usize = 12;
 /// First bytes of what zstd packed, as people pack long recordings by hand.
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
 /// Most that such a file may unpack to, bytes.
@@ -76,16 +80,40 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
     }
     let recording = open(path)?;
     let take = chosen(&recording, args.at.as_deref())?;
-    let pages = tables.allowed();
-    let mut sites = Vec::new();
-    let mut watched = Vec::new();
+    let takes = recording.takes();
+    let text = format!(
+        "from the capture {}, look {} of {}, taken {}",
+        model::text::visible(path.display().to_string()),
+        take + 1,
+        takes.len(),
+        super::clock_of(takes[take].to)
+    );
     let mut notes = recording.notes().to_vec();
     let many = recording.sites(take).count();
     if many > MOST_SITES {
         let text = format!("the look is at {many} sites: the first {MOST_SITES} were read");
         notes.push(model::Note::new("cut", text));
     }
-    for index in 0..many.min(MOST_SITES) {
+    let mut shown = as_of(&recording, take, tables);
+    notes.append(&mut shown.notes);
+    let earlier = window(&recording, take).into_iter().map(|before| as_of(&recording, before, tables)).collect();
+    Ok(Opened { earlier, notes, origin: Some(text), ..shown })
+}
+
+/// The looks before `take` that are a window with it, oldest first; of many some, evenly.
+fn window(recording: &Recording, take: usize) -> Vec<usize> {
+    let takes = recording.takes();
+    let within = |before: &usize| (0.0..=WINDOW_S).contains(&takes[take].to.since(takes[*before].to));
+    let all: Vec<usize> = (0..take).filter(within).collect();
+    let step = all.len().div_ceil(MOST_EARLIER).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// One look of a recording, to be looked at.
+fn as_of(recording: &Recording, take: usize, tables: &Arc<Tables>) -> Opened {
+    let pages = tables.allowed();
+    let (mut sites, mut monitors, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..recording.sites(take).count().min(MOST_SITES) {
         let Some((site, capture, unread)) = recording.site(take, index) else { continue };
         notes.extend(unread);
         // What is installed was read with the first look only.
@@ -93,7 +121,7 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
             Some((_, first, _)) => Place::from(capture.behind(first)),
             None => Place::from(capture),
         };
-        watched.extend(site.monitors.iter().filter_map(|url| url.parse().ok()));
+        monitors.extend(site.monitors.iter().filter_map(|url| url.parse().ok()));
         // A way that is none is somebody's made-up one, and is not shown.
         let way =
             |via: &String| via.parse::<Destination>().map_or("ssh://unreadable".to_owned(), |way| way.to_string());
@@ -103,15 +131,7 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
     }
     let here = sites.iter().find(|site| site.eye.via.is_none()).map(|site| Arc::clone(&site.eye));
     let nowhere = || Arc::new(Eye::from(Arc::clone(tables), Place::from(sense::capture::Capture::nothing()), None));
-    let takes = recording.takes();
-    let text = format!(
-        "from the capture {}, look {} of {}, taken {}",
-        model::text::visible(path.display().to_string()),
-        take + 1,
-        takes.len(),
-        super::clock_of(takes[take].to)
-    );
-    Ok(Opened { sites, monitors: watched, here: here.unwrap_or_else(nowhere), notes, origin: Some(text) })
+    Opened { sites, monitors, here: here.unwrap_or_else(nowhere), earlier: Vec::new(), notes, origin: None }
 }
 
 fn plan(site: &Recorded) -> Plan {

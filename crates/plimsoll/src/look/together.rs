@@ -14,10 +14,11 @@ use super::{follow, join};
 /// The gap of a host that is not reached.
 pub(crate) const UNREACHED: &str = "host-unreached";
 
-/// The snapshot with the servers' material in its order, and all remarks.
+/// The snapshot with the servers' material in its order, and all remarks. `earlier`: looks at the same before it.
 pub(super) fn joined(
     sites: &[Site],
     tables: &Tables,
+    earlier: &[Snapshot],
     mut seen: Vec<Seen>,
     started: Time,
 ) -> (Snapshot, Vec<Looked>, Vec<Note>) {
@@ -59,7 +60,7 @@ pub(super) fn joined(
     for (at, own) in seen.into_iter().enumerate() {
         looked.extend(own.looked.into_iter().map(|one| Looked { site: at, ..one }));
     }
-    let (mut snapshot, looked) = join::snapshot(tables, looked, views, &nows, taken_at, own);
+    let (mut snapshot, looked) = join::snapshot(tables, earlier, looked, views, &nows, taken_at, own);
     snapshot.gaps.extend(gaps);
     snapshot.hosts = hosts;
     (snapshot, looked, notes)

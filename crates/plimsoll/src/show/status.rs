@@ -1,6 +1,6 @@
 //! The status screen: the answer first, then roles side by side, then every server, worst first.
 
-use model::{Level, Rank, Role, Server, Signal};
+use model::{Level, Rank, Role, Server, Sign, Signal};
 
 use super::bar::LEGEND;
 use super::fleet::{address, side_by_side, workers};
@@ -31,9 +31,9 @@ pub(crate) fn status(look: &Look) -> String {
         out += "\n";
         out += &columns;
     }
-    for server in &snapshot.servers {
+    for (server, looked) in snapshot.servers.iter().zip(&look.looked) {
         out += "\n";
-        out += &one(server, width);
+        out += &one(server, &looked.signs, width);
     }
     // Hosts that were not reached stand at the top.
     for gap in snapshot.gaps.iter().filter(|gap| gap.server.is_none() && gap.id != UNREACHED) {
@@ -140,7 +140,7 @@ fn nothing_found(look: &Look, width: usize) -> String {
     out
 }
 
-fn one(server: &Server, width: usize) -> String {
+fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     let verdict = &server.verdict;
     let word = if server.role == Role::Router {
         "router".to_owned()
@@ -199,13 +199,27 @@ fn one(server: &Server, width: usize) -> String {
             out += &hang(&label("why"), INDENT, &reason, width);
         }
     }
-    for gap in &server.gaps {
+    for sign in signs {
+        out += &signed(sign, width);
+    }
+    // What a sign was made from was said with it.
+    let said = |text: &str| signs.iter().flat_map(|sign| &sign.evidence).any(|line| line.starts_with(text));
+    for gap in server.gaps.iter().filter(|gap| !said(&gap.what)) {
         let fix = gap.fix.flag.as_ref().map_or(String::new(), |flag| format!(" → {flag}"));
         out += &hang(&label("gap"), INDENT, &format!("{}{fix}", gap.what), width);
     }
-    for note in &server.notes {
+    for note in server.notes.iter().filter(|note| !said(&note.text)) {
         out += &hang(&label("note"), INDENT, &note.text, width);
     }
+    out
+}
+
+/// What is the matter, by which numbers, and what to do.
+fn signed(sign: &Sign, width: usize) -> String {
+    let window = sign.window_s.map_or_else(String::new, |window| format!(" (watched for {})", seconds(window)));
+    let mut out = hang(&label("sign"), INDENT, &format!("{}{window}", strong(&sign.what)), width);
+    out += &hang(&label("by"), INDENT, &sign.evidence.join("; "), width);
+    out += &hang(&label("do"), INDENT, &sign.next, width);
     out
 }
 

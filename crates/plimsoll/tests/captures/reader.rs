@@ -68,8 +68,13 @@ pub(crate) fn tell(
     now: Time,
     seen_by: Vec<(String, View)>,
 ) -> Told {
+    let account = engines::interpret(table(tables, engine), heard.observations, heard.logs, flags);
+    join(tables, engine, account, now, seen_by)
+}
+
+/// Joins and judges what a server of `engine` said, of which routers say `seen_by`.
+pub(crate) fn join(tables: &Tables, engine: &str, account: Account, now: Time, seen_by: Vec<(String, View)>) -> Told {
     let table = table(tables, engine);
-    let account = engines::interpret(table, heard.observations, heard.logs, flags);
     let why = |signal: Signal, pool: &str, tier: &str| engines::why(table, &account, signal, pool, tier);
     let subject = Subject {
         url: "http://127.0.0.1:30000".to_owned(),
