@@ -68,7 +68,8 @@ def parse_arguments():
     p.add_argument("--disable-log-stats", action="store_true")
     p.add_argument("--log-interval", type=float, default=10, help="seconds between two log lines of figures")
     p.add_argument("--no-kv-events", action="store_true")
-    p.add_argument("--kv-events-port", type=int, default=15557, help="they are replayed at the next one")
+    p.add_argument("--ranks", type=int, default=1, help="data-parallel, each with a pool and with events of its own")
+    p.add_argument("--kv-events-port", type=int, default=15557, help="of rank 0; replayed 50 above it")
 
     p = engines.add_parser("lmcache", parents=[every])
     p.add_argument("--port", type=int, default=18200, help="of its HTTP server")
@@ -112,17 +113,10 @@ class Engine(dynamo.Dynamo):
         if not o.no_kv_events:
             settings = {
                 "enable_kv_cache_events": True, "publisher": "zmq", "topic": "kv-events",
-                "endpoint": f"tcp://*:{o.kv_events_port}", "replay_endpoint": f"tcp://*:{o.kv_events_port + 1}",
+                "endpoint": f"tcp://*:{o.kv_events_port}", "replay_endpoint": f"tcp://*:{o.kv_events_port + 50}",
             }  # fmt: skip
             events = ["--kv-events-config", json.dumps(settings)]
-            about |= {
-                "kv_events": f"tcp://127.0.0.1:{o.kv_events_port}",
-                "kv_replay": f"tcp://127.0.0.1:{o.kv_events_port + 1}",
-                "events_file": str(o.folder / "kv-events.jsonl"),
-            }
-            # What is resident is the sum of all events, so they are followed from before the first one.
-            follow = [str(HERE / "truth.py"), "events", about["kv_events"], about["events_file"]]
-            self.begin("events", [self.python, *follow])
+            about["ranks"] = [self.follow(rank) for rank in range(o.ranks)]
         command = [
             self.python, "-m", "vllm.entrypoints.openai.api_server",  # `vllm serve` wants a package named vllm
             "--model", str(o.lab / f"vllm-{VERSIONS['vllm']}/model"), "--served-model-name", "tiny",
@@ -130,9 +124,18 @@ class Engine(dynamo.Dynamo):
             "--max-model-len", "1024", "--max-num-seqs", "16", "--enforce-eager",
             "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
             *events, *["--disable-log-stats"] * o.disable_log_stats,
+            *(["--data-parallel-size", str(o.ranks)] if o.ranks > 1 else []),
         ]  # fmt: skip
         # Set only where it is not the default, since it is a thing to find.
         return command, {} if o.log_interval == 10 else {"VLLM_LOG_STATS_INTERVAL": str(o.log_interval)}, about
+
+    def follow(self, rank):
+        """What is resident is the sum of all events, so they are followed from before the first one."""
+        endpoint = f"tcp://127.0.0.1:{self.options.kv_events_port + rank}"
+        events_file = str(self.options.folder / f"kv-events-{rank}.jsonl")
+        self.begin(f"events-{rank}", [self.python, str(HERE / "truth.py"), "events", endpoint, events_file])
+        replay = f"tcp://127.0.0.1:{self.options.kv_events_port + 50 + rank}"
+        return {"kv_events": endpoint, "kv_replay": replay, "events_file": events_file}
 
     def lmcache(self):
         o = self.options

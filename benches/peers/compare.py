@@ -1,8 +1,9 @@
 #!/usr/bin/env -S python3 -B
-"""Shows every page of pages.toml to every tool, one after the other, and prints what each says: Markdown on standard output.
+"""Shows every page of pages.toml to every tool, one after the other, and prints what each says, as Markdown.
 
     benches/peers/install.sh FOLDER
-    FOLDER/venv/bin/python -B benches/peers/compare.py --tools FOLDER PLIMSOLL
+    FOLDER/venv/bin/python -B benches/peers/compare.py --tools FOLDER [--write docs/peers.md] PLIMSOLL
+    FOLDER/venv/bin/python -B benches/peers/compare.py --tools FOLDER [--write docs/peers.md] --cost PLIMSOLL
 
 The fullest figure that a tool shows is compared with the truth, as far as it was rounded:
   a number   it is true
@@ -10,13 +11,15 @@ The fullest figure that a tool shows is compared with the truth, as far as it wa
   part       true of one pool, rank or worker, and not of the fullest
   blank      no number; in brackets what stands there instead
 Raw outputs are kept in --out. In a network namespace of its own, where that can be had, so that the recorded ports are free
-and no tool finds another server. --cost measures time and memory as well (Linux).
+and no tool finds another server. With --cost time and memory are measured instead (of a release build, on a quiet machine).
 """
 
 import argparse
+import contextlib
 import ctypes
 import datetime
 import fcntl
+import io
 import json
 import os
 import pathlib
@@ -66,7 +69,8 @@ def ratio(text):
 def judge(page, said):
     """(mark, text): what the tool said, against the truth."""
     if not said.figures:
-        return "blank", f"blank ({said.note})" if said.note else "blank"
+        text = said.note if said.note == "not reported" else f"blank ({said.note})" if said.note else "blank"
+        return ("blank" if "figure" in page else "right"), text
     value, off = max((ratio(text) for text in said.figures), key=lambda one: one[0])
     near = lambda truth: abs(value - truth) <= off  # noqa: E731
     shown = f"{100 * value:.1f} %" if off < 0.01 else f"{100 * value:.0f} %"
@@ -89,10 +93,11 @@ def look(page, where, names, out):
     marks = {}
     for name in names:
         try:
-            said = tools.TOOLS[name](tools.Look(page, told, where))
-        except Exception as error:  # a tool that breaks is a result, one that stops the table is not
-            said = tools.Said([], f"not run: {type(error).__name__}", repr(error))
-        marks[name] = judge(page, said)
+            said = tools.TOOLS[name][0](tools.Look(page, told, where))
+            marks[name] = judge(page, said)
+        except Exception as error:  # one tool that cannot be run does not stop the others
+            said = tools.Said([], "", repr(error))
+            marks[name] = "not run", "not run"
         (out / f"{name}-{page['id']}.txt").write_text(f"{marks[name]}\nfigures {said.figures}\nnote {said.note}\n\n{said.raw}")
         print(f"{page['id']}: {name}: {marks[name][1]}", file=sys.stderr, flush=True)
     server.stdin.close()
@@ -121,13 +126,21 @@ def table(pages, names, marks, version):
         for name in names:
             print(f"| {name} {version.get(name, '')} | " + " | ".join(marks[page["id"]][name][1] for page in some) + " |")
         print()
-    print("| tool | right | part | wrong | blank where a figure can be had | says none where there is none |")
-    print("|---|---|---|---|---|---|")
+    counts(pages, names, marks)
+
+
+def counts(pages, names, marks):
+    """How often each was right, apart for the pages that it is made for. No number where there is none is right."""
+    print("| tool | made for | right | part | wrong | blank | other pages | right | wrong | blank |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for name in names:
-        told = [(marks[page["id"]][name][0], "figure" in page) for page in pages]
-        count = lambda mark, has: sum(one == (mark, has) for one in told)  # noqa: E731
-        wrong = count("wrong", True) + count("wrong", False)
-        print(f"| {name} | {count('right', True)} | {count('part', True)} | {wrong} | {count('blank', True)} | {count('blank', False)} |")
+        flavours = tools.TOOLS[name][1]
+        cells = [name]
+        for own in (True, False):
+            of = [marks[page["id"]][name][0] for page in pages if (flavours is None or page["flavour"] in flavours) == own]
+            kinds = ("right", "part", "wrong", "blank") if own else ("right", "wrong", "blank")
+            cells += [f"{len(of)}", *(str(of.count(kind)) for kind in kinds)]
+        print("| " + " | ".join(cells) + " |")
 
 
 def main():
@@ -138,9 +151,10 @@ def main():
     parser.add_argument("--engines", help="tables of engines for plimsoll")
     parser.add_argument("--out", type=pathlib.Path, help="folder for raw outputs")
     parser.add_argument("--only", action="append", help="tool or page, and no other; several times")
-    parser.add_argument("--cost", action="store_true", help="measure time and memory too")
+    parser.add_argument("--cost", action="store_true", help="measure time and memory instead")
+    parser.add_argument("--write", type=pathlib.Path, help="put the tables into this document, between its marks")
     given = parser.parse_args()
-    where = {"plimsoll": os.path.realpath(given.plimsoll), "tools": str(given.tools / "venv/bin"), "captures": given.captures, "engines": given.engines}
+    where = {"plimsoll": os.path.realpath(given.plimsoll), "tools": str(given.tools / "venv/bin"), "captures": given.captures, "engines": given.engines and os.path.realpath(given.engines)}
     if (toptop := given.tools / "toptop/bin/toptop").exists():
         where["toptop"] = str(toptop)
     out = given.out or pathlib.Path(tempfile.mkdtemp(prefix="peers-raw-"))
@@ -153,12 +167,27 @@ def main():
         print("toptop is not installed: left out", file=sys.stderr)
     version = versions(where)
     alone()
-    marks = {page["id"]: look(page, where, names, out) for page in pages}
-    print(f"Taken {datetime.date.today()}; raw outputs in {out}\n", file=sys.stderr)
-    table(pages, names, marks, version)
-    if given.cost:
-        print()
-        cost.table(serve, tools, where, names)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        if given.cost:
+            cost.table(serve, tools, where, names)
+        else:
+            marks = {page["id"]: look(page, where, names, out) for page in pages}
+            table(pages, names, marks, version)
+            print(f"raw outputs in {out}", file=sys.stderr)
+    text = f"Taken {datetime.date.today()}.\n\n{printed.getvalue()}"
+    print(text)
+    if given.write:
+        place(given.write, "costs" if given.cost else "results", text)
+
+
+def place(document, name, text):
+    """Puts a text between the marks <!-- NAME --> and <!-- /NAME --> of a document."""
+    before, mark, rest = document.read_text().partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- /{name} -->")
+    if not mark or not end:
+        sys.exit(f"{document} has no place for {name}")
+    document.write_text(f"{before}{mark}\n{text.rstrip()}\n\n{end}{after}")
 
 
 if __name__ == "__main__":

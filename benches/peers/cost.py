@@ -35,7 +35,7 @@ SCREENS = [
     ("sgtop", "sglang-on", "sgtop", ["--host", "127.0.0.1", "--port", "{port}", "--no-full-scan"], r"kv-cache.*66\.6%"),
     ("llm-router-monitor", "sglang-on", "rmon", ["--router-url", "{url}", "--router-type", "vllm", "--worker", "{url}", "--no-keepalive", "--no-auto-unregister", "--web-port", "0"], r"67%"),
     ("vllm-mon", "vllm", "vllmtop", ["--url", "{url}", "--db", "{folder}/mon{run}.db"], r"97\.6%"),
-    ("toptop", "sglang-on", "toptop", ["--llm-server", "127.0.0.1:{port}"], r"67%"),
+    ("toptop", "sglang-on", "toptop", ["--ai", "--llm-server", "127.0.0.1:{port}"], r"67%"),
     ("vllmstat", "vllm", "vllmstat", ["-u", "{url}", "--no-gpu"], r"9[78](\.\d)? ?%"),
 ]
 
@@ -64,7 +64,8 @@ def table(serve, tools, where, names):
     print("|---|---|---|---|---|---|")
     for name, page, arguments in ONCE:
         if name in names:
-            row(serve, tools, where, name, page, "it ends", lambda look, _: once(look, [look.tool(name), *filled(look, arguments)]))  # noqa: B023
+            more = ["--engines", where["engines"]] if name == "plimsoll" and where.get("engines") else []
+            row(serve, tools, where, name, page, "it ends", lambda look, _: once(look, [look.tool(name), *filled(look, arguments), *more]))  # noqa: B023
     for name, page, program, arguments, figure in SCREENS:
         if name in names:
             until = lambda text: bool(re.search(figure, text))  # noqa: B023, E731

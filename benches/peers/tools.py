@@ -61,8 +61,8 @@ class Look:
         except subprocess.TimeoutExpired as error:
             return (error.stdout or b"").decode(errors="replace"), "did not end in 60 s", -1
 
-    def show(self, name, *arguments, seconds, until):
-        """The screen of a tool for terminals, when `until` is on it, or after some seconds."""
+    def show(self, name, *arguments, seconds, until=None):
+        """The screen of a tool for terminals after some seconds, or once `until` is on it."""
         return screen.show([self.tool(name), *arguments], self.environment, self.folder, seconds, until)
 
 
@@ -72,7 +72,17 @@ def found(pattern, text):
 
 def plimsoll(look):
     engines = ["--engines", look.where["engines"]] if look.where.get("engines") else []
-    out, err, code = look.run("plimsoll", "status", *engines, "--json", look.log or look.url)
+    said = plimsoll_status(look, engines, look.log or look.url)
+    if not said.figures and look.page.get("saved"):
+        again = plimsoll_status(look, engines, look.file)
+        return Said(again.figures, "with the answer saved to a file", said.raw + again.raw)
+    return said
+
+
+def plimsoll_status(look, engines, target):
+    out, err, code = look.run("plimsoll", "status", *engines, "--json", target)
+    if code == 2:
+        raise RuntimeError(err)
     figures, note = [], f"exit {code}"
     if out.startswith("{"):
         answer = json.loads(out)
@@ -112,8 +122,7 @@ def kvtop(look):
 def sgtop(look):
     if look.log:
         return sgtop_server(look)
-    done = lambda text: "kv-cache" in text  # noqa: E731
-    text, _, _ = look.show("sgtop", "--host", "127.0.0.1", "--port", look.port, "--no-full-scan", seconds=5, until=done)
+    text, _, _ = look.show("sgtop", "--host", "127.0.0.1", "--port", look.port, "--no-full-scan", seconds=5)
     note = "offline" if "offline" in text else "not enabled" if "not enabled" in text else "no fullness"
     return Said(found(r"kv-cache.*?\(\s*([\d.]+%)\)", text), note, text)
 
@@ -154,7 +163,7 @@ def rmon(look):
         target = ["--router-url", look.url, "--router-type", "vllm", "--worker", look.url]
     quiet = ["--no-keepalive", "--no-auto-unregister", "--web-port", "0", "--interval", "0.5"]
     row = r"(?m)^\s+\S*127\.0\.0\.1:\d+\s+\S+\s+\S+\s+([\d.]+%|-)"
-    text, _, _ = look.show("rmon", *target, *quiet, seconds=6, until=lambda text: bool(found(row, text)))
+    text, _, _ = look.show("rmon", *target, *quiet, seconds=6)
     note = "unreachable" if "unreachable" in text else "-"
     return Said(found(row, text), note, text)
 
@@ -181,8 +190,7 @@ def vllmpytop(look):
 
 
 def vllm_mon(look):
-    done = lambda text: "● Connected" in text and bool(found(r"Model: (\S+)", text)) and " 0s " not in text  # noqa: E731
-    text, _, _ = look.show("vllmtop", "--url", look.url, "--db", os.path.join(look.folder, "mon.db"), seconds=8, until=None if look.where.get("slow") else done)
+    text, _, _ = look.show("vllmtop", "--url", look.url, "--db", os.path.join(look.folder, "mon.db"), seconds=8)
     figures = []
     lines = text.splitlines()
     for number, line in enumerate(lines[:-1]):
@@ -204,12 +212,12 @@ def vmm(look):
         for _ in range(60):
             time.sleep(0.1)
             rows = stored(store)
-            if rows:
+            if len(rows) > 1:
                 break
     finally:
         screen.end(server.pid)
     log.seek(0)
-    figures = [repr(row[0]) for row in rows[:1] if row[0] is not None]
+    figures = [repr(row[0]) for row in rows[-1:] if row[0] is not None]
     return Said(figures, "no row stored" if not rows else "null", f"{rows}\n{log.read()}")
 
 
@@ -247,19 +255,19 @@ def free_port():
         return str(one.getsockname()[1])
 
 
-# Row of the table, package and how to run it: where it has no package it is the program.
+# Row of the table: how to run it, and the flavours of pages that it is made for by its own description (None: all).
 TOOLS = {
-    "plimsoll": plimsoll,
-    "kvtop": kvtop,
-    "sgtop": sgtop,
-    "toptop": toptop,
-    "llm-router-monitor": rmon,
-    "vllm-htop": vllm_htop,
-    "vllmstat": vllmstat,
-    "vllmpytop": vllmpytop,
-    "vllm-mon": vllm_mon,
-    "vllm-metrics-monitor": vmm,
-    "vllm-top": vllm_top,
-    "llamastat": llamastat,
-    "fbc-cache-lint": fbc,
+    "plimsoll": (plimsoll, None),
+    "kvtop": (kvtop, {"sglang", "vllm", "llamacpp", "router", "store"}),
+    "sgtop": (sgtop, {"sglang", "log"}),
+    "toptop": (toptop, {"sglang", "vllm", "llamacpp"}),
+    "llm-router-monitor": (rmon, {"sglang", "vllm", "router"}),
+    "vllm-htop": (vllm_htop, {"vllm"}),
+    "vllmstat": (vllmstat, {"vllm"}),
+    "vllmpytop": (vllmpytop, {"vllm"}),
+    "vllm-mon": (vllm_mon, {"vllm"}),
+    "vllm-metrics-monitor": (vmm, {"vllm"}),
+    "vllm-top": (vllm_top, {"vllm"}),
+    "llamastat": (llamastat, {"llamacpp"}),
+    "fbc-cache-lint": (fbc, {"vllm", "llamacpp"}),
 }

@@ -1,6 +1,6 @@
-"""tiny_model.py FILE: a made-up two-layer Llama as GGUF, of random weights and with a token for each of the words w0 to w511.
+"""tiny_model.py FILE: a made-up two-layer Llama as GGUF, with random weights, and the words w0 to w511 as tokens.
 
-A prompt of n such words has n tokens and one for its beginning. Standard library only.
+A prompt of n such words has n tokens, and one for its beginning. Standard library only.
 """
 
 import array
@@ -36,7 +36,7 @@ def entries(key, kind, all_of_it):
     return head + b"".join(value(kind, what) for what in all_of_it)
 
 
-# A word is put together from its letters, so that each of its beginnings is a token as well: the blank with w, w1, w12, ...
+# A word is put together letter by letter, so each of its beginnings has to be a token: the blank with w, w1, w12, ...
 words = ["\u2581w", *(f"\u2581w{n}" for n in range(WORDS))]
 tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words]
 keys = [
@@ -66,13 +66,14 @@ for layer in range(LAYERS):
     shapes |= {f"blk.{layer}.{name}": shape for name, shape in of_layer.items()}
 
 chance = random.Random(0)
-infos, data = [], b""
+infos, data = [], bytearray()
 for name, shape in shapes.items():
     size = 1
     for length in shape:
         size *= length
     # the numbers of a row lie together, and its length comes first
-    infos.append(string(f"{name}.weight") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), 0, len(data)))
+    place = struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), 0, len(data))
+    infos.append(string(f"{name}.weight") + place)
     is_norm = len(shape) == 1
     data += array.array("f", [1.0 if is_norm else chance.gauss(0, 0.05) for _ in range(size)]).tobytes()
     data += bytes(-len(data) % ALIGNMENT)

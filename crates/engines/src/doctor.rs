@@ -112,18 +112,19 @@ fn one(
     }
     let missing = state.is_gap();
     let removed = case.and_then(|case| case.remove.as_ref());
-    let told = case.and_then(|case| case.mend.as_ref());
+    let told = match case {
+        Some(case) => case.mend.as_ref(),
+        None => need.mend.as_ref().filter(|_| matches!(state, FindingState::Off | FindingState::Broken)),
+    };
+    // Nothing that would have to be restarted for nothing.
+    let mends = flag.is_some() || removed.is_some() || told.is_some_and(|text| !text.starts_with("nothing"));
     Finding {
         id: need.id.clone(),
         what: need.what.clone(),
         state,
         optional: need.optional,
         evidence,
-        price: if missing && (flag.is_some() || removed.is_some() || told.is_some()) {
-            price(table, account, server)
-        } else {
-            String::new()
-        },
+        price: if missing && mends { price(table, account, server) } else { String::new() },
         fix: missing.then(|| Fix {
             place: match (&flag, removed, told) {
                 (None, Some(flag), _) => format!("take {flag} out of {}", where_it_goes(place, server)),
@@ -158,6 +159,13 @@ fn seen(
             }
             _ if account.silent().is_some() => (FindingState::NotAsked, "nothing answers over HTTP".to_owned()),
             _ if place.saved => (FindingState::NotAsked, from_files::unasked(account, source)),
+            _ if source.saved_only => (
+                FindingState::NotAsked,
+                format!(
+                    "GET {} takes its numbers away from others, and is never asked: save an answer and give the file",
+                    source.get
+                ),
+            ),
             _ => (
                 FindingState::NotAsked,
                 format!("the {} port is not known from here; give it as a target of its own", source.on),

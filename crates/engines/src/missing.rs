@@ -27,7 +27,12 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             SourceOutcome::Answered if row.lazy => {
                 format!("{} appears on {} with the first one; none so far", row.name, source.get)
             }
-            SourceOutcome::Answered => format!("{} is not in the answer of {}", row.name, source.get),
+            SourceOutcome::Answered => match row.named().next() {
+                Some(factor) => {
+                    format!("{} is not in the answer of {}, or {factor} is not known", row.name, source.get)
+                }
+                None => format!("{} is not in the answer of {}", row.name, source.get),
+            },
             other => format!("{} would say it, but {}", source.get, other.text()),
         });
     }

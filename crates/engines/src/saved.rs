@@ -64,7 +64,8 @@ fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
 fn fields(table: &Table, source: &Source, root: &Value) -> usize {
     let rules = table.engine.answer.iter().filter(|rule| rule.get == source.get);
     let lacks = |rule: &AnswerRule| !rule.is_page() && !fits_json(rule, root);
-    if source.format != Format::Json || rules.clone().any(lacks) {
+    let none_fits = rules.clone().any(lacks) && !rules.clone().any(|rule| !rule.is_page() && fits_json(rule, root));
+    if source.format != Format::Json || none_fits {
         return 0;
     }
     let element = match &source.each {

@@ -191,6 +191,8 @@ fn faults(table: &Table, row: &Row, around: &Around) -> Vec<String> {
             faults.push(format!("{name} is of {at:?}, not {time:?}"));
         }
     }
+    // What is refused says why, and is no number.
+    told.retain(|_, (_, _, reading)| reading.value.is_some() || reading.state == State::Impossible);
     faults.extend(told.keys().map(|name| format!("{name} was read, too")));
     if account.notes.iter().any(|note| note.id == "log-says") != row.warns {
         faults.push(format!("its notes are {:?}", account.notes));

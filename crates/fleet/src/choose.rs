@@ -1,7 +1,7 @@
 //! Which set of numbers a pool shows. All four numbers come from one observation, so that they add up; the most precise
 //! fresh set that knows *used* wins; only when no such set is fresh does the newest stale one stand in, as stale.
 
-use model::{PoolSet, RankId, Reading, Signal, Time};
+use model::{PoolSet, RankId, Reading, Signal, State, Time};
 
 use crate::{FRESH_S, crosscheck, sound};
 
@@ -94,11 +94,14 @@ fn prefer_who_looks(contenders: &mut [Contender]) {
 /// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
 /// these fresh ones, precise ones, trusted ones, the newest; then those that do not say of when they are; of stale ones the newest.
 fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
-    let said = contender.set.readings.contains_key(&Signal::KV_USED)
-        || contender.set.readings.contains_key(&Signal::KV_IN_USE);
+    let readings = &contender.set.readings;
+    let says =
+        |signal| readings.get(signal).is_some_and(|said| said.value.is_some() || said.state == State::Impossible);
     let class = match contender.precision {
         Some(_) => 0,
-        None => 2 - u8::from(said),
+        None if says(&Signal::KV_USED) || says(&Signal::KV_IN_USE) => 1,
+        None if readings.values().any(|said| said.value.is_some()) => 2,
+        None => 3,
     };
     let stale = contender.age_s > FRESH_S;
     let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };

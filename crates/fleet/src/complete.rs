@@ -169,6 +169,14 @@ fn derive(readings: &mut Readings) {
         readings.insert(Signal::KV_USED, used);
     }
     let used = known(readings, Signal::KV_USED);
+    if let (Some(used), Some(stored), None) =
+        (&used, known(readings, Signal::KV_STORED), readings.get(&Signal::KV_EVICTABLE))
+        && value(&stored) >= value(used)
+        && stored.unit == used.unit
+    {
+        let kept = Reading::derived(value(&stored) - value(used), used.unit, &[&stored, used], &["stored", "used"]);
+        readings.insert(Signal::KV_EVICTABLE, kept.within(sum_of(stored.precision, used.precision)));
+    }
     let evictable = known(readings, Signal::KV_EVICTABLE);
     let available = known(readings, Signal::KV_AVAILABLE);
 

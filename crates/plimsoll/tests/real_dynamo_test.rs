@@ -19,8 +19,10 @@ const LOAD: &str = "-n 60 -p 464 -o 200 -c 12 --prefix 64";
 /// The router's estimate while all twelve run: the shared blocks once, and the rest of each prompt.
 const ESTIMATE: f64 = 4.0 + 12.0 * 25.0;
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
-    let tests: [(&str, fn() -> Result<(), Failed>); 5] = [
+    let tests: [(&str, Test); 5] = [
         ("vllm: found idle, full under load, empty and warm after", vllm),
         ("trtllm: the same under another name", trtllm),
         ("sglang: fullness is not reported, and doctor says what would tell", sglang),
@@ -120,7 +122,7 @@ fn hold(dynamo: &Dynamo, worker: &str, index: usize, seen: &[Seen]) -> Result<()
 
 /// The most that the router estimates for a worker, over all looks.
 fn estimated(seen: &[Seen]) -> f64 {
-    let views = seen.iter().flat_map(|seen| of(&seen.told, "dynamo")[0]["router_view"].as_array().cloned());
+    let views = seen.iter().filter_map(|seen| of(&seen.told, "dynamo")[0]["router_view"].as_array().cloned());
     let used = views.flatten().filter_map(|view| {
         assert!(view["used"].is_null() || view["used"]["unit"] == "blocks", "{view}");
         view["used"]["value"].as_f64()
@@ -183,15 +185,14 @@ fn metrics_off() -> Result<(), Failed> {
     assert!(text.contains("DYN_SYSTEM_PORT"), "{text}");
     let status = run(&dynamo, &["status", "--json"]).told;
     let pool = &of(&status, "dynamo-worker")[0]["ranks"][0]["pools"][0];
-    assert!(pool["in_use"]["value"].is_null(), "{pool}");
-    Ok(())
+    if pool["in_use"]["value"].is_null() { Ok(()) } else { Err(format!("nothing told this: {pool}").into()) }
 }
 
 fn two() -> Result<(), Failed> {
     let dynamo = Dynamo::with(&["--workers", "2"]);
     let seen = watch(&dynamo, &["frontend", "worker-0", "worker-1"])?;
     // Each worker has a view of its own at the router, under the id that it has itself.
-    let views = seen.iter().flat_map(|seen| of(&seen.told, "dynamo")[0]["router_view"].as_array().cloned());
+    let views = seen.iter().filter_map(|seen| of(&seen.told, "dynamo")[0]["router_view"].as_array().cloned());
     let views: Vec<Value> = views.flatten().collect();
     for worker in ["worker-0", "worker-1"] {
         let id = dynamo.worker_id(worker).to_string();

@@ -173,16 +173,17 @@ fn an_answer_is_named_by_the_line_of_its_key() {
     assert_eq!(value["servers"][0]["version"], "0.5.23");
 }
 
+/// Each recorded answer alone is taken for what it is, or, where it does not say whose it is, for nothing; never for another's.
 #[test]
 fn every_recorded_answer_is_taken_for_what_it_is() {
     let engines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines");
-    let mut seen = 0;
+    let (mut seen, mut silent) = (0, 0);
     for engine in std::fs::read_dir(engines).expect("engines").map(|entry| entry.expect("an entry").path()) {
         for capture in std::fs::read_dir(engine.join("captures")).expect("captures") {
             let capture = capture.expect("an entry").path();
             let told: toml::Table =
                 toml::from_str(&text_of(capture.join("capture.toml").to_str().expect("a path"))).expect("TOML");
-            for answer in told["answer"].as_array().expect("answers") {
+            for answer in told.get("answer").and_then(toml::Value::as_array).into_iter().flatten() {
                 let (get, file) = (answer["get"].as_str().expect("a path"), answer.get("file"));
                 let Some(file) =
                     file.and_then(toml::Value::as_str).filter(|_| answer["status"].as_integer() == Some(200))
@@ -196,17 +197,22 @@ fn every_recorded_answer_is_taken_for_what_it_is() {
                     continue;
                 }
                 let name = engine.file_name().expect("a name").to_str().expect("text");
+                if said.code == 2 && said.errors.contains("that is known here") {
+                    silent += 1;
+                    continue;
+                }
                 let value = said.json();
                 assert_eq!(value["servers"].as_array().expect("servers").len(), 1, "{path:?}");
                 let asked = value["servers"][0]["asked"][0]["get"].as_str().unwrap_or_default().to_owned();
                 // /get_server_info of an older server holds what /server_info does, and a router passes on a worker's.
-                let same = asked == get || asked == "/server_info" && get == "/get_server_info";
+                let same = asked.trim_end_matches('/') == get.trim_end_matches('/')
+                    || asked == "/server_info" && get == "/get_server_info";
                 assert!(same, "{name} {path:?}: {get} was taken for {asked}");
                 seen += 1;
             }
         }
     }
-    assert!(seen > 60, "{seen} answers");
+    assert!(seen > 250 && silent * 5 < seen, "{seen} answers were told apart, {silent} were not");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The lab's Dynamo (lab/dynamo.py) for tests: a real frontend and real mockers, and the truth about them that does not come
 //! through plimsoll: what the workers publish on the event plane, and their KV events.
 
-
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -86,6 +85,9 @@ impl Dynamo {
     }
 
     /// The blocks that are resident by a worker's KV events, stored less removed, from the very first event on.
+    ///
+    /// # Panics
+    /// When events were lost.
     pub fn resident(&self, server: &str) -> Vec<Said> {
         let size = self.told["servers"][server]["block_size"].as_f64().expect("a block size");
         let lines = lines(&self.told["servers"][server]["events_file"]);
@@ -97,6 +99,9 @@ impl Dynamo {
     }
 
     /// The worker's card in the discovery tree.
+    ///
+    /// # Panics
+    /// When there is no tree.
     pub fn card(&self, server: &str) -> std::path::PathBuf {
         let id = self.worker_id(server);
         let tree = std::path::Path::new(self.told["discovery"].as_str().expect("a tree")).join("v1/mdc");

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The values that `path` leads to from `from`; `$.` starts at `root` instead. `[*]` goes through every element of a
-/// list, at most `cap` of them in all; `[3]` is the fourth, `[last]` the last.
+/// list or an object, at most `cap` of them in all; `[3]` is the fourth, `[last]` the last.
 pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize) -> Vec<&'a Value> {
     let (start, path) = match path.strip_prefix("$.") {
         Some(rest) => (root, rest),
@@ -21,6 +21,7 @@ pub(crate) fn find<'a>(root: &'a Value, from: &'a Value, path: &str, cap: usize)
             match (which, value) {
                 (None, value) => next.push(value),
                 (Some("*"), Value::Array(items)) => next.extend(items.iter().take(cap.saturating_sub(next.len()))),
+                (Some("*"), Value::Object(items)) => next.extend(items.values().take(cap.saturating_sub(next.len()))),
                 (Some("last"), Value::Array(items)) => next.extend(items.last()),
                 (Some(index), Value::Array(items)) => {
                     next.extend(index.parse::<usize>().ok().and_then(|index| items.get(index)));
@@ -44,7 +45,13 @@ pub(crate) fn text(value: &Value) -> Option<String> {
         Value::Null => Some("null".to_owned()),
         Value::Bool(true) => Some("on".to_owned()),
         Value::Bool(false) => Some("off".to_owned()),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => match number.as_f64() {
+            // 2.0 is 2: some writers know no whole numbers.
+            Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 1.0e15 => {
+                Some(format!("{whole:.0}"))
+            }
+            _ => Some(number.to_string()),
+        },
         Value::String(text) => Some(text.clone()),
         Value::Array(_) | Value::Object(_) => None,
     }

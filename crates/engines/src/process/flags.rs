@@ -106,7 +106,12 @@ pub fn from_environment(table: &Table, facts: &mut Facts, set: Option<&BTreeMap<
             continue;
         };
         let first = knob.env.iter().find_map(|name| Some((name, set.get(name)?)));
-        let Some((name, value)) = first else { continue };
+        let Some((name, value)) = first else {
+            if let (true, Some(default), Some(name)) = (knob.flags.is_empty(), &knob.default, knob.env.first()) {
+                learn(facts, knob, default, &format!("{source} without {name}"), 0);
+            }
+            continue;
+        };
         let value = match (knob.switch, value.to_ascii_lowercase().as_str()) {
             (true, "1" | "true" | "on" | "yes") => "on".to_owned(),
             (true, "" | "0" | "false" | "off" | "no") => "off".to_owned(),

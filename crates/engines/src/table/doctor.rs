@@ -42,6 +42,9 @@ pub struct Need {
     /// Ways of missing it that facts tell; the first whose `when` holds counts, before the source is looked at.
     #[serde(default)]
     pub case: Vec<Case>,
+    /// What mends it where no case applies and it is off or broken.
+    #[serde(default)]
+    pub mend: Option<String>,
     /// What answers the question meanwhile, if nothing better is known.
     #[serde(default)]
     pub meanwhile: String,

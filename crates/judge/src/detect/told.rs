@@ -28,7 +28,10 @@ pub(super) fn impossible(window: &Window<'_>) -> Vec<Found> {
     for view in &server.router_view {
         said(&view.readings, &format!(" of the worker {}", view.worker), &mut evidence);
     }
-    evidence.extend(notes(server, IMPOSSIBLE));
+    // A set that was not shown; one that is shown says it itself.
+    if evidence.is_empty() {
+        evidence.extend(notes(server, IMPOSSIBLE));
+    }
     let Some(first) = evidence.first() else { return Vec::new() };
     let what = match evidence.len() {
         1 => format!("it says a number that cannot be: {first}"),

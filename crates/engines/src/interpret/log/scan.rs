@@ -101,6 +101,7 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         clock: Clock::of(log),
         log,
         newest: None,
+        end: None,
         ahead: 0,
         zoneless: 0,
         long: 0,
@@ -130,6 +131,8 @@ struct Walk<'a> {
     log: &'a Log,
     /// The time of the newest line.
     newest: Option<Time>,
+    /// The newest time at its end, on whatever line.
+    end: Option<Time>,
     /// Lines whose time cannot be.
     ahead: usize,
     /// Lines whose time has no zone, in a log whose zone is not known.
@@ -233,6 +236,13 @@ impl Walk<'_> {
             let stamp = log::line(raw, &tags).stamp?;
             self.clock.time(stamp)
         });
+        if last && self.log.since.is_none() {
+            let newest = stretch.bytes.rsplit(|byte| *byte == b'\n').take(MOST_FIRST).find_map(|raw| {
+                let stamp = log::line(raw, &tags).stamp?;
+                self.clock.time(stamp)
+            });
+            self.end = newest;
+        }
         self.long += lines.long();
         let before = first.filter(|first| oldest.is_none_or(|oldest: Time| *first < oldest));
         self.covered(last, before.or(oldest));
@@ -308,7 +318,8 @@ impl Walk<'_> {
         }
         // It is known to be this server's until now only where it was found as its output.
         if self.log.since.is_none() {
-            self.out.as_of = self.newest.filter(|newest| *newest < self.log.at).unwrap_or(self.log.at);
+            let newest = self.newest.into_iter().chain(self.end).max_by(|one, other| one.0.total_cmp(&other.0));
+            self.out.as_of = newest.filter(|newest| *newest < self.log.at).unwrap_or(self.log.at);
         }
         // By time, not by place: lines of several processes may be a little out of order. The sort is stable.
         self.out.lines.sort_by(|a, b| b.at.0.total_cmp(&a.at.0));

@@ -14,7 +14,7 @@ use self::fold::{ByPlace, fold};
 use self::names::found_name;
 pub(crate) use self::names::{holds_series, label, looks_wrong};
 use super::{MOST_RANKS, add, counts, cut, ranks};
-use crate::table::{Source, Table};
+use crate::table::{EngineKind, Read, Source, Table};
 
 /// What a sample is to the table: the number of a row, or one that the row needs beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +118,7 @@ pub(super) fn read(
     pids::tell_apart(source, &mut seen, account);
     cut_ranks(source, &mut seen, account);
     let readings = fold(source, observation, seen, account);
-    keep(trust, source, observation, readings, account);
+    keep(trust, table, source, observation, readings, account);
     SourceOutcome::Answered
 }
 
@@ -168,7 +168,14 @@ fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
     }
 }
 
-fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlace, account: &mut Account) {
+fn keep(
+    trust: u16,
+    table: &Table,
+    source: &Source,
+    observation: &Observation,
+    by_place: ByPlace,
+    account: &mut Account,
+) {
     let mut pools: BTreeMap<(RankId, String, String), Readings> = BTreeMap::new();
     for (place, rows) in by_place {
         let said: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
@@ -200,9 +207,14 @@ fn keep(trust: u16, source: &Source, observation: &Observation, by_place: ByPlac
         .filter(|(_, readings)| moved(readings))
         .map(|((_, pool, tier), _)| (pool.clone(), tier.clone()))
         .collect();
+    // The pool that is always there: of a store the first that its table tells of.
+    let of_row =
+        |row: &'_ Read| Some((row.pool.clone()?, row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned())));
+    let first = source.read.iter().find_map(of_row).filter(|_| table.engine.kind == EngineKind::Store);
+    let main = first.as_ref().map_or((model::FULL, model::DEVICE), |(pool, tier)| (pool.as_str(), tier.as_str()));
     for ((rank, pool, tier), readings) in pools {
         // Series of pools that the model does not have are on the page all the same, all of them zero.
-        let plain = pool == model::FULL && tier == model::DEVICE;
+        let plain = (pool.as_str(), tier.as_str()) == main;
         if plain || real.contains(&(pool.clone(), tier.clone())) {
             let oldest = |at: Time, reading: &Reading| reading.at.filter(|other| *other < at).unwrap_or(at);
             let at = readings.values().fold(observation.at, oldest);

@@ -31,16 +31,22 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
 const VALUE: &str = "value";
 
 /// The first value of a label on any of the engine's series; `series.label` is one on that series, `series.value` that
-/// series' own.
+/// series' own, `series{a=b}.value` that of the sample with such a label.
 pub(crate) fn label(table: &Table, page: &[u8], label: &str) -> Option<String> {
-    let (series, label) = label.split_once('.').map_or((None, label), |(series, label)| (Some(series), label));
+    let (series, label) = label.rsplit_once('.').map_or((None, label), |(series, label)| (Some(series), label));
+    // `series{label=value}`: only samples with that label.
+    let (series, only) = match series.and_then(|series| series.strip_suffix('}')?.split_once('{')) {
+        Some((series, only)) => (Some(series), only.split_once('=')),
+        None => (series, None),
+    };
     let mut found = None;
     exposition::scan(
         page,
         &Limits::whole(),
         |name| series.map_or_else(|| !found_name(table, name).is_empty(), |series| found_name(table, name) == series),
         |sample| {
-            if found.is_none() {
+            let other = only.is_some_and(|(label, value)| sample.labels.get(label).as_deref() != Some(value));
+            if found.is_none() && !other {
                 let value = || (series.is_some() && label == VALUE).then(|| sample.value.to_string());
                 found = sample.labels.get(label).map(std::borrow::Cow::into_owned).or_else(value);
             }
