@@ -93,7 +93,8 @@ def look(page, where, names, out):
     marks = {}
     for name in names:
         try:
-            said = tools.TOOLS[name][0](tools.Look(page, told, where))
+            with tools.Look(page, told, where) as one:
+                said = tools.TOOLS[name][0](one)
             marks[name] = judge(page, said)
         except Exception as error:  # one tool that cannot be run does not stop the others
             said = tools.Said([], "", repr(error))

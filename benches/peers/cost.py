@@ -84,8 +84,8 @@ def filled(look, arguments, run=0):
 
 def row(serve, tools, where, name, page_name, until, measure):
     server, told, page = served(serve, where, page_name)
-    look = tools.Look(page, told, where)
-    got = [measure(look, run) for run in range(RUNS + 1)][1:]
+    with tools.Look(page, told, where) as look:
+        got = [measure(look, run) for run in range(RUNS + 1)][1:]
     server.stdin.close()
     server.wait()
     walls, cpus, peaks = zip(*got)

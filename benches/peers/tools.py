@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -40,6 +41,12 @@ class Look:
         with open(self.file, "wb") as file:
             file.write(self.metrics())
         self.environment = {**os.environ, "HOME": self.folder, "NO_COLOR": "1"}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def metrics(self):
         try:

@@ -50,11 +50,19 @@ impl Tables {
         rules.sort_by_key(|rule| rule.order);
         let mut paths: Vec<&str> = Vec::new();
         for rule in rules {
-            if !paths.contains(&rule.get.as_str()) {
-                paths.push(&rule.get);
+            for path in rule.after.iter().chain([&rule.get]) {
+                if !paths.contains(&path.as_str()) {
+                    paths.push(path);
+                }
             }
         }
         paths
+    }
+
+    /// The path that must have been answered 200 before `question` is asked: where one rule wants it so, all do.
+    pub fn before(&self, question: &str) -> Option<&str> {
+        let mut rules = self.iter().flat_map(|table| &table.engine.answer).filter(|rule| rule.get == question);
+        rules.find_map(|rule| rule.after.as_deref())
     }
 
     /// The engine that gave this answer and the kind of port that it shows, if exactly this answer tells.

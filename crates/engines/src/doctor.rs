@@ -203,6 +203,15 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
     if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy)) {
         return (FindingState::NotYet, format!("the series appears with the first one; GET {} answers", source.get));
     }
+    // It is there, and is no number that may be shown: the table says why.
+    let set = account.sets.iter().find(|set| set.source == source.id);
+    let refused = set.and_then(|set| {
+        let reading = set.readings.get(missing.first()?)?;
+        reading.reason.clone().filter(|_| reading.state == State::NotReported)
+    });
+    if let Some(why) = refused {
+        return (FindingState::NotOffered, why);
+    }
     let names: Vec<&str> = missing.iter().map(|signal| signal.row().title).collect();
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
 }

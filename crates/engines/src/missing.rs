@@ -22,6 +22,12 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             later = Some(since);
         }
         let Some(row) = rows().find(|row| offered(row, account)) else { continue };
+        if source.saved_only && account.source(&source.id).is_none() {
+            let get = &source.get;
+            reasons.push(format!(
+                "GET {get} would say it, and is not asked: asking takes its numbers away from others; save an answer and give the file"
+            ));
+        }
         let Some(status) = account.source(&source.id) else { continue };
         reasons.push(match &status.outcome {
             SourceOutcome::Answered if row.lazy => {

@@ -38,12 +38,15 @@ struct PrefixRow {
     /// It says the day as well.
     #[serde(default)]
     day: bool,
+    /// It says its zone, which is UTC.
+    #[serde(default)]
+    zoned: bool,
 }
 
 impl PrefixRow {
     fn prefix(&self, tp: Option<u32>) -> Prefix {
         let rank = RankId { dp: Some(self.dp), tp: Some(tp.unwrap_or(self.tp)), pp: Some(self.pp) };
-        Prefix { text: self.text.clone(), rank, time: (!self.timeless).then_some((SAID, self.day)) }
+        Prefix { text: self.text.clone(), rank, time: (!self.timeless).then_some((SAID, self.day)), zoned: self.zoned }
     }
 }
 
@@ -135,8 +138,12 @@ fn prefixes(engine: &str, file: &File, row: &Row) -> Vec<Prefix> {
     if engine == "sglang" {
         return around::prefixes(&row.since, row.until.as_ref(), row.tp);
     }
-    let bare =
-        Prefix { text: String::new(), rank: RankId { tp: Some(row.tp.unwrap_or(0)), ..RankId::ZERO }, time: None };
+    let bare = Prefix {
+        text: String::new(),
+        rank: RankId { tp: Some(row.tp.unwrap_or(0)), ..RankId::ZERO },
+        time: None,
+        zoned: false,
+    };
     std::iter::once(bare).chain(file.prefix.iter().map(|prefix| prefix.prefix(row.tp))).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use model::{
     Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal,
-    SourceOutcome, Time, Verdict, View,
+    SourceOutcome, State, Time, Verdict, View,
 };
 
 use crate::choose::Choice;
@@ -106,12 +106,15 @@ fn unreachable(account: &Account) -> Option<String> {
 fn settled(view: &View, now: Time) -> RouterView {
     let mut readings = view.readings.clone();
     for reading in readings.values_mut() {
-        if view.timed {
+        if view.timed || view.own {
             complete::settle(reading, now);
         } else {
             // The page is new, but the router may have heard the number any time since its last look at the worker.
             reading.at = None;
             reading.reason.get_or_insert_with(|| "the router does not say when it heard this".to_owned());
+            if reading.value.is_some() {
+                reading.state = State::Stale;
+            }
         }
     }
     RouterView { worker: view.worker.clone(), role: None, healthy: None, dp: view.dp, readings }

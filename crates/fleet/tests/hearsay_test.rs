@@ -35,6 +35,7 @@ fn said(used: f64, age: f64) -> (String, View) {
             by_fact: None,
             dp: Some(0),
             timed: true,
+            own: false,
             readings,
         },
     )

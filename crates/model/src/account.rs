@@ -105,6 +105,8 @@ pub struct View {
     /// Whether the readings carry the time at which the worker said them, so that they can stand in for the worker's
     /// own word while the worker cannot be asked.
     pub timed: bool,
+    /// The router counted this itself, as of its answer; others it heard at some time.
+    pub own: bool,
     /// The readings.
     pub readings: Readings,
 }

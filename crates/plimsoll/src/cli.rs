@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 /// How full is the KV cache of your LLM servers, and how close to trouble are they?
 ///
@@ -17,6 +17,11 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// Whether a command is called so.
+    pub(crate) fn has_command(word: &str) -> bool {
+        Cli::command().find_subcommand(word).is_some()
+    }
+
     /// A word without a command before it that can be no target: a command mistyped.
     pub(crate) fn mistyped(&self) -> Option<&str> {
         let is_target = |word: &str| word.contains([':', '/']) || word.bytes().all(|byte| byte.is_ascii_digit());

@@ -38,7 +38,11 @@ pub(crate) fn wrong_usage(error: impl Into<anyhow::Error>) -> anyhow::Error {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(word) = cli.mistyped() {
-        let text = format!("no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)");
+        let text = if Cli::has_command(word) {
+            format!("options stand behind the command: plimsoll {word} …")
+        } else {
+            format!("no command is called {word:?}; a target is http://HOST:PORT or HOST:PORT (see --help)")
+        };
         return fail(&wrong_usage(anyhow::anyhow!(text)));
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {

@@ -347,3 +347,40 @@ fn long_first_words_of_letters_of_several_bytes() {
         assert_eq!(read(&format!("7 {word} a=1")).message, format!("7 {word} a=1"));
     }
 }
+
+/// Names and values, of which the first is the time.
+#[test]
+fn a_time_by_its_name() {
+    let utc = Some(Stamp::Utc(Time(AT)));
+    let cases = [
+        (
+            "time=2026-11-29T16:15:23.000Z level=INFO source=a.go:1 msg=\"x y\" k=1",
+            "level=INFO source=a.go:1 msg=\"x y\" k=1",
+        ),
+        (
+            "time=2026-11-29T17:15:23+01:00 level=DEBUG source=c.go:151 msg=\"slot\" id=0",
+            "level=DEBUG source=c.go:151 msg=\"slot\" id=0",
+        ),
+        ("time=\"2026-11-29T16:15:23Z\" level=info msg=\"x\"", "level=info msg=\"x\""),
+        ("ts=2026-11-29T16:15:23Z level=info msg=x", "level=info msg=x"),
+        ("Nov 29 16:15:24 host ollama[7]: time=2026-11-29T16:15:23.000Z level=INFO msg=up", "level=INFO msg=up"),
+        ("2026-11-29T16:15:24.5Z stderr F time=2026-11-29T16:15:23.000Z level=INFO msg=up", "level=INFO msg=up"),
+        (
+            "{\"log\":\"time=2026-11-29T16:15:23.000Z level=INFO msg=up\\n\",\"time\":\"2026-11-29T16:15:24.5Z\"}",
+            "level=INFO msg=up",
+        ),
+    ];
+    for (text, message) in cases {
+        let read = read(text);
+        assert_eq!(read.message, message, "{text}");
+        // Records of shippers say when they took it, where the line itself does not count.
+        if !text.starts_with(['2', '{']) {
+            assert_eq!(read.stamp, utc, "{text}");
+        }
+    }
+    // No time, or none that stands first: unchanged.
+    for text in ["time=1.5s level=INFO msg=x", "level=INFO msg=\"time=2026-11-29T16:15:23Z\""] {
+        let read = read(text);
+        assert_eq!((read.message.as_ref(), read.stamp), (text, None));
+    }
+}

@@ -195,7 +195,8 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         let dp = said.get("dp").copied();
         let timed = at.said;
         let (worker, by_fact) = (printable(worker), source.worker_fact.clone());
-        account.views.push(View { source: source.id.clone(), worker, by_fact, dp, timed, readings: view });
+        let (own, source) = (source.live, source.id.clone());
+        account.views.push(View { source, worker, by_fact, dp, timed, own, readings: view });
     }
     any
 }

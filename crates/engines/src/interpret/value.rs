@@ -22,7 +22,7 @@ pub(crate) fn reading<'a>(
     if let Some(why) = impossible(unit, row.kind, value) {
         return Reading::impossible(unit, format!("said {}: {why}", shown(value)), source, at);
     }
-    if let Some(refuse) = read.refuse.as_ref().filter(|refuse| refuse.when.holds(fact) == Holds::Yes) {
+    if let Some(refuse) = read.refuse.iter().find(|refuse| refuse.when.holds(fact) == Holds::Yes) {
         return Reading::not_reported(unit, format!("{}: {}", read.name, refuse.why));
     }
     if value == 0.0 && !read.dead.is_empty() {

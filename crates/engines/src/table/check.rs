@@ -196,7 +196,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
         }
     };
     let of_read = |read: &Read, of: &mut dyn FnMut(usize, &Condition)| {
-        let refuse = read.refuse.as_ref().map(|refuse| &refuse.when);
+        let refuse = read.refuse.iter().map(|refuse| &refuse.when);
         let all = read.when.iter().chain(&read.frozen).chain(refuse).chain(&read.dead);
         all.for_each(|condition| of(SOURCES, condition));
     };

@@ -88,9 +88,9 @@ pub struct Read {
     /// Not written while nothing runs, when this holds: what stands then is of the last batch, and is not read.
     #[serde(default)]
     pub frozen: Option<Condition>,
-    /// Not what its name says, when this holds; with the reason.
+    /// Not what its name says, when one of these holds; with the reason.
     #[serde(default)]
-    pub refuse: Option<Refuse>,
+    pub refuse: Vec<Refuse>,
     /// JSON: the writer leaves it out when it has this value, in elements that say anything at all (`void` is there, or
     /// they are gathered).
     #[serde(default)]

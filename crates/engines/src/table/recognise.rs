@@ -104,6 +104,9 @@ pub struct AnswerRule {
     /// JSON paths whose first value must be this text.
     #[serde(default)]
     pub is: BTreeMap<String, String>,
+    /// Asked only where this path was answered 200 before: who has it comes to no harm.
+    #[serde(default)]
+    pub after: Option<String>,
     /// Series names, without prefix, of which one must be there; for engines that share a prefix.
     #[serde(default)]
     pub series: Vec<String>,

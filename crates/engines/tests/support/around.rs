@@ -11,6 +11,8 @@ pub(crate) struct Prefix {
     pub(crate) rank: RankId,
     /// What it says of the time, and whether it says the day.
     pub(crate) time: Option<(Time, bool)>,
+    /// It says its zone: then no shipper knows better.
+    pub(crate) zoned: bool,
 }
 
 /// What carries the line.
@@ -82,7 +84,7 @@ pub(crate) fn prefixes(since: &Version, until: Option<&Version>, tp: Option<u32>
         let rank = RankId { dp: Some(dp), pp: Some(pp), tp: Some(tp.unwrap_or(said)) };
         let milliseconds = if text.contains(".250") { 0.25 } else { 0.0 };
         let time = (!text.is_empty()).then(|| (SAID.plus(milliseconds), text.contains("2026")));
-        Prefix { text: text.to_owned(), rank, time }
+        Prefix { text: text.to_owned(), rank, time, zoned: false }
     };
     eras.flat_map(|(_, _, prefixes)| prefixes.iter().map(prefix)).collect()
 }
@@ -113,6 +115,7 @@ fn shelled(text: &str, prefix: &Prefix, shell: Shell, how: &str) -> Around {
         bytes += &shell.put(line, "2026-11-29T16:15:24.500000000Z", "Nov 29 16:15:24", 1_795_968_924_500_000);
     }
     let time = match (shell, prefix.time) {
+        (_, Some((said, _))) if prefix.zoned => Some(said),
         (Shell::Docker | Shell::Kubernetes | Shell::JournalJson, _) => Some(TAKEN),
         // The journal's short form has no year, the line itself more.
         (Shell::JournalShort, Some((said, true))) => Some(said),

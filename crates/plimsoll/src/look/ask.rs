@@ -66,6 +66,11 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
         let mut silent = 0;
         let mut recognised = None;
         for question in eye.tables.questions() {
+            let there =
+                |path: &str| observations.iter().any(|seen| is_of(seen, &target, path) && status(seen) == Some(200));
+            if eye.tables.before(question).is_some_and(|path| !there(path)) {
+                continue;
+            }
             let observation = eye.get(&target, question, until).await;
             recognised = eye
                 .tables
@@ -99,8 +104,13 @@ fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
     let questions = eye.tables.questions();
     let until_there = |at: usize| Foreseen {
         path: questions[at].to_owned(),
-        unless: questions[..at].iter().map(|path| (*path).to_owned()).collect(),
-        after: None,
+        // A path that only others are asked after tells nothing by itself.
+        unless: questions[..at]
+            .iter()
+            .filter(|path| !questions.iter().any(|question| eye.tables.before(question) == Some(**path)))
+            .map(|path| (*path).to_owned())
+            .collect(),
+        after: eye.tables.before(questions[at]).map(str::to_owned),
     };
     let mut pages: Vec<Foreseen> = (0..questions.len()).map(until_there).collect();
     if let Some(table) = engine.and_then(|name| eye.tables.get(name)) {

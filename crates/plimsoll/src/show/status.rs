@@ -252,6 +252,7 @@ fn requests(rank: &Rank, width: usize) -> String {
     let signals = [
         Signal::REQ_RUNNING,
         Signal::REQ_WAITING,
+        Signal::KV_MAX_CONCURRENCY,
         Signal::PD_BOOTSTRAP,
         Signal::PD_INFLIGHT,
         Signal::PD_PREALLOC,

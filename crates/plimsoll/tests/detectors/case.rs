@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::file::Given;
+
 /// The whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +103,9 @@ pub(crate) struct Router {
 pub(crate) struct Right {
     /// The capture, or the window that is called after its first one.
     pub(crate) capture: String,
+    /// Only when the reader knows so much.
+    #[serde(default)]
+    pub(crate) given: Option<Given>,
     /// The signs.
     pub(crate) signs: Vec<String>,
     /// Why they are right.

@@ -113,6 +113,10 @@ fn piece<'x, 't>(text: &'x str, tags: &[(&str, &'t str)], around: &mut Around<'t
         around.time(time);
         return Some(header::behind_time(&text[length..], time, around));
     }
+    if let Some((time, rest)) = named_time(text) {
+        around.time(time);
+        return Some(rest);
+    }
     let rest = words::level(text)
         .or_else(|| header::compose(text))
         .or_else(|| words::position(text))
@@ -120,6 +124,19 @@ fn piece<'x, 't>(text: &'x str, tags: &[(&str, &'t str)], around: &mut Around<'t
         .or_else(|| words::pointed(text, |rest| shows(rest, tags)))?;
     around.begun = true;
     Some(rest)
+}
+
+/// `time=2026-11-29T16:15:23.000Z `, quoted or not, as programs write it before their own names and values.
+fn named_time(text: &str) -> Option<(Stamp, &str)> {
+    let value = text.strip_prefix("time=").or_else(|| text.strip_prefix("ts="))?;
+    let (time, rest) = if let Some(quoted) = value.strip_prefix('"') {
+        let (inner, rest) = quoted.split_once('"')?;
+        (stamp::whole(inner)?, rest)
+    } else {
+        let (time, length) = stamp::at_start(value)?;
+        (time, &value[length..])
+    };
+    rest.strip_prefix(' ').map(|rest| (time, rest))
 }
 
 /// A sign that sets the prefixes apart.

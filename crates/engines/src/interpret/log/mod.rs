@@ -142,7 +142,7 @@ fn reading(read: &Read, seen: &Seen, at: Time, account: &Account) -> Option<Read
     let value = seen.number(&read.name)?;
     let source = format!("{} {}", seen.source, read.name);
     let named = |name: &str| seen.number(name).or_else(|| super::fact_number(account, name));
-    let around = Around::of(&named).beside(read, |name| seen.number(name));
+    let around = Around::of(&named).beside(read, named);
     Some(compute::reading(read, value, &around, source, at, |name| account.fact(name))?.untimed(!seen.timed))
 }
 

@@ -197,8 +197,8 @@ fn keep(
         }
         if let (false, Some(worker)) = (view.is_empty(), place.worker) {
             let (dp, by_fact) = (place.dp, source.worker_fact.clone());
-            let view = View { source: source.id.clone(), worker, by_fact, dp, timed: false, readings: view };
-            account.views.push(view);
+            let (own, source) = (source.live, source.id.clone());
+            account.views.push(View { source, worker, by_fact, dp, timed: false, own, readings: view });
         }
     }
     let moved = |readings: &Readings| readings.values().any(|reading| reading.value != Some(0.0));
