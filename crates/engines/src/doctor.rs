@@ -200,7 +200,8 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
     if missing.is_empty() {
         return (FindingState::Found, format!("GET {} tells it", source.get));
     }
-    if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy)) {
+    // What is divided by a count is not there while that is 0.
+    if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy || row.over.is_some())) {
         return (FindingState::NotYet, format!("the series appears with the first one; GET {} answers", source.get));
     }
     // It is there, and is no number that may be shown: the table says why.
@@ -223,6 +224,9 @@ fn is_told(reading: &model::Reading) -> bool {
 fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {
     let size = |fact: &String| account.fact(fact).and_then(|size| size.parse::<usize>().ok()).unwrap_or(1);
     let wanted: usize = need.ranks.iter().map(size).product();
+    if server.ranks.len() > wanted {
+        return (FindingState::Found, format!("{} data-parallel ranks are seen", server.ranks.len()));
+    }
     if wanted <= 1 {
         return (FindingState::NotNeeded, "there is one data-parallel rank".to_owned());
     }

@@ -33,6 +33,10 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             SourceOutcome::Answered if row.lazy => {
                 format!("{} appears on {} with the first one; none so far", row.name, source.get)
             }
+            SourceOutcome::Answered if open(row, account) => {
+                let when = row.when.clone().map(String::from).unwrap_or_default();
+                format!("{} of {} tells it where {when}, and whether that is so is not known", row.name, source.get)
+            }
             SourceOutcome::Answered => match row.named().next() {
                 Some(factor) => {
                     format!("{} is not in the answer of {}, or {factor} is not known", row.name, source.get)
@@ -68,6 +72,11 @@ pub(crate) fn offered(row: &Read, account: &Account) -> bool {
             && row.until.as_ref().is_none_or(|until| version < *until)
     });
     within && row.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) != Holds::No)
+}
+
+/// Whether it is not known whether the row's condition holds.
+fn open(row: &Read, account: &Account) -> bool {
+    row.when.as_ref().is_some_and(|when| when.holds(|name| account.fact(name)) == Holds::Unknown)
 }
 
 fn is_below(account: &Account, since: &Version) -> bool {

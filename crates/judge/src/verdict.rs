@@ -162,7 +162,10 @@ fn store(server: &Server) -> Verdict {
     match pools.filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((pool, share)) => {
             let what = format!("{} of the {} tier occupied", percent(share), pool.tier);
-            let reason = format!("{what}: a store evicts to make room, and full is no trouble by itself; {ONE_LOOK}");
+            let failed = sum(&server.ranks, Signal::KV_ALLOC_FAILED_TOTAL).filter(|failed| *failed > 0.0);
+            let failed = failed.map_or(String::new(), |failed| format!(", {failed:.0} allocations failed since start"));
+            let reason =
+                format!("{what}: a store evicts to make room, and full is no trouble by itself{failed}; {ONE_LOOK}");
             Verdict { level: Level::Calm, reason }
         }
         None => Verdict { level: Level::Unknown, reason: unknown(server) },

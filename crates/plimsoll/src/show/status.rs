@@ -205,7 +205,12 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     // What a sign was made from was said with it.
     let said = |text: &str| signs.iter().flat_map(|sign| &sign.evidence).any(|line| line.starts_with(text));
     for gap in server.gaps.iter().filter(|gap| !said(&gap.what)) {
-        let fix = gap.fix.flag.as_ref().map_or(String::new(), |flag| format!(" → {flag}"));
+        let away = || Some(gap.fix.place.strip_prefix("take ")?.split_once(" out of ")?.0);
+        let fix = match (&gap.fix.flag, away()) {
+            (Some(flag), _) => format!(" → {flag}"),
+            (None, Some(flag)) => format!(" → without {flag}"),
+            (None, None) => String::new(),
+        };
         out += &hang(&label("gap"), INDENT, &format!("{}{fix}", gap.what), width);
     }
     for note in server.notes.iter().filter(|note| !said(&note.text)) {
@@ -261,6 +266,7 @@ fn requests(rank: &Rank, width: usize) -> String {
         Signal::REQ_RETRACTED_TOTAL,
         Signal::REQ_RETRACTED_RECENT,
         Signal::KV_EVICTED_TOTAL,
+        Signal::KV_ALLOC_FAILED_TOTAL,
     ];
     let parts: Vec<String> = signals.into_iter().filter_map(shown).collect();
     facts(&label("requests"), INDENT, &parts, width)

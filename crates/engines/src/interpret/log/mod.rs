@@ -155,7 +155,8 @@ fn remarks(table: &Table, scanned: &Scanned) -> Vec<Note> {
         let more = lines.count();
         let times = if more == 0 { String::new() } else { format!(", and {more} more before it") };
         let ago = scanned.as_of.since(newest.at).max(0.0);
-        notes.push(Note::new("log-says", format!("{}: {}, {ago:.0} s ago{times}", row.note, newest.source)));
+        let ago = if newest.timed { format!("{ago:.0} s ago") } else { "at a time that it does not say".to_owned() };
+        notes.push(Note::new("log-says", format!("{}: {}, {ago}{times}", row.note, newest.source)));
     }
     notes
 }

@@ -21,7 +21,9 @@ pub(super) fn count(table: &Table, trust: u16, scanned: &Scanned, told: &[&Seen]
     let signals: BTreeSet<Signal> =
         table.lines.iter().filter(|row| holds(row)).filter_map(|row| Some(row.count.as_ref()?.signal)).collect();
     let begins = scanned.as_of.plus(-WINDOW_S);
-    if !scanned.covers(begins) {
+    // A line without a time may be of any minute.
+    let undated = |seen: &&&Seen| !seen.timed && table.lines[seen.row].count.is_some();
+    if !scanned.covers(begins) || told.iter().find(undated).is_some() {
         return Vec::new();
     }
     let mut by_rank: BTreeMap<(Signal, Option<u32>), Copies> = BTreeMap::new();

@@ -179,7 +179,9 @@ impl Walk<'_> {
                 headless = head.is_none();
                 ranks = head.map_or(ranks, |(_, head)| head.ranks);
             }
-            let Some((at, timed)) = self.time(stamp, is_end) else { continue };
+            let known = &self.table.lines[row];
+            let timeless = known.lasting || known.run || known.count.is_some() || !known.note.is_empty();
+            let Some((at, timed)) = self.time(stamp, is_end || timeless) else { continue };
             if self.log.since.is_some_and(|since| timed && at.plus(1.0) < since) {
                 // One may be out of order; several in a row are another server's.
                 earlier += 1;
@@ -256,14 +258,15 @@ impl Walk<'_> {
     }
 
     /// When a line was written, and whether it says so. A line without a time is as old as the log's last change, if it
-    /// is its last one; of others nothing is known, except in a log that has no times at all and was saved.
-    fn time(&mut self, stamp: Option<log::Stamp>, is_end: bool) -> Option<(Time, bool)> {
+    /// is its last one, or one whose time does not matter (`holds`); of others nothing is known, except in a log that has no
+    /// times at all and was saved.
+    fn time(&mut self, stamp: Option<log::Stamp>, holds: bool) -> Option<(Time, bool)> {
         let Some(stamp) = stamp else {
             if let Some(newest) = self.newest {
                 return self.log.written.is_none().then_some((newest, false));
             }
             return match self.log.written {
-                Some(written) => is_end.then_some((written, false)),
+                Some(written) => holds.then_some((written, false)),
                 None => Some((self.log.at, false)),
             };
         };
