@@ -28,6 +28,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Of a saved answer: the line of its file, from 1, on which the body begins. None for what came over HTTP.
     pub first_line: Option<u32>,
+    /// How much older than the answer its numbers may be, in words, where who gave it keeps what it heard; else empty.
+    pub lag: String,
 }
 
 /// Why a look brought nothing.
