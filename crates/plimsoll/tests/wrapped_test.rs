@@ -1,11 +1,13 @@
 //! Pages that something else serves in the engines' place, each as a saved file and live, through the real binary: every
 //! server on them is a server of its own, under its engine's own names (`wrapped/expected.toml`).
 
+#[path = "../../engines/tests/support/tables.rs"]
+mod tables;
+
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engines::Tables;
-use engines::table::files::{Folder, NAMES};
 use serde::Deserialize;
 use serde_json::Value;
 use testkit::{Answer, Output, Replay, plimsoll, schema_faults};
@@ -72,17 +74,6 @@ fn pages() -> Vec<Page> {
 /// The tables that the program is given, if it is given any.
 fn given() -> Option<String> {
     std::env::var("PLIMSOLL_ENGINES").ok()
-}
-
-fn tables() -> Tables {
-    let Some(root) = given() else { return Tables::builtin() };
-    let folders = std::fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let read = |path: PathBuf| Folder {
-        name: path.file_name().expect("a name").to_string_lossy().into_owned(),
-        path: path.display().to_string(),
-        files: NAMES.map(|file| std::fs::read_to_string(path.join(file)).ok()),
-    };
-    Tables::builtin().with(&folders.map(read).collect::<Vec<_>>()).0
 }
 
 /// Runs the program, with the tables that are given.
@@ -172,7 +163,7 @@ impl Page {
 
 /// Runs `check` on every page of which all engines have tables, and fails with all faults at once.
 fn every_page(check: impl Fn(&Page) -> Vec<String>) {
-    let tables = tables();
+    let tables = tables::tables();
     let (mut faults, mut read) = (Vec::new(), 0);
     for page in pages() {
         let missing = page.missing(&tables);

@@ -1,5 +1,8 @@
 //! What is left is understood as the whole was: every capture and every wording of a log, before and after.
 
+#[path = "../../../engines/tests/support/tables.rs"]
+mod tables;
+
 use std::path::{Path, PathBuf};
 
 use engines::{Tables, interpret};
@@ -139,7 +142,7 @@ fn taken_apart(tables: &Tables, page: &[u8]) -> Vec<String> {
 /// Labels that tell a wrapper and its servers are left, or another for each.
 #[test]
 fn pages_of_several_servers_are_taken_apart_as_before() {
-    let tables = Tables::builtin();
+    let tables = tables::tables();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wrapped");
     let mut all = 0;
     for entry in std::fs::read_dir(folder).expect("a folder") {
