@@ -49,7 +49,8 @@ pub struct Page {
 
 /// Takes a page apart; `None` for one that a single engine gave itself.
 pub fn apart(tables: &Tables, body: &[u8]) -> Option<Apart> {
-    if looks_wrong(body).is_some() {
+    // Most pages are an engine's own, and given up after one search for a few dozen texts.
+    if !tables.hints().are_in(body) || looks_wrong(body).is_some() {
         return None;
     }
     relayed(tables, body).or_else(|| crate::wrapped::unwrap(tables, body))

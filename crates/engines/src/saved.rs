@@ -4,8 +4,8 @@ use model::{Account, Facts, Log, LogClock, Reading, Time};
 use serde_json::Value;
 use wire::exposition::{Limits, scan};
 
-use crate::apart::Page;
 use crate::Tables;
+use crate::apart::Page;
 use crate::builtin::fits_json;
 use crate::interpret::{answered_at, holds_series, json_find, log, looks_wrong, parse_json};
 use crate::table::{AnswerRule, Format, Source, Table};

@@ -147,7 +147,8 @@ fn saved_files_survive() {
 fn wrapped_pages_survive() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wrapped");
     let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "prom")).collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "prom")).collect();
     files.sort();
     let seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file")).collect();
     assert!(seeds.len() > 20, "{} pages", seeds.len());

@@ -64,9 +64,9 @@ fn folder() -> PathBuf {
 fn pages() -> Vec<Page> {
     let text = std::fs::read_to_string(folder().join("expected.toml")).expect("expected.toml");
     let expected: Expected = toml::from_str(&text).expect("expected.toml");
-    let there = std::fs::read_dir(folder()).expect("a folder").filter(|entry| {
-        entry.as_ref().expect("an entry").path().extension().is_some_and(|ending| ending == "prom")
-    });
+    let there = std::fs::read_dir(folder())
+        .expect("a folder")
+        .filter(|entry| entry.as_ref().expect("an entry").path().extension().is_some_and(|ending| ending == "prom"));
     assert_eq!(there.count(), expected.page.len(), "every page is expected to give something");
     expected.page
 }
@@ -208,9 +208,9 @@ fn misplaced(path: &str, value: &Value) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a page");
     let lines: Vec<&str> = text.lines().collect();
     let servers = value["servers"].as_array().expect("servers");
-    let readings = servers.iter().flat_map(|server| {
-        READINGS.iter().filter_map(|(_, pointer, _)| server["ranks"][0].pointer(pointer))
-    });
+    let readings = servers
+        .iter()
+        .flat_map(|server| READINGS.iter().filter_map(|(_, pointer, _)| server["ranks"][0].pointer(pointer)));
     let mut faults = Vec::new();
     for reading in readings.filter(|reading| reading["state"] == "reported") {
         let source = reading["source"].as_str().expect("a source");

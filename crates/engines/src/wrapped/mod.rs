@@ -2,9 +2,8 @@
 //! line by line to what the engines' own pages would say, one page a server. What such a wrapper does is data:
 //! `wrappers.toml`.
 //!
-//! Most pages are an engine's own, and are given up after one search for a few dozen texts ([`Hints`]). A wrapped page is
-//! walked four times, with little kept between: which names are known, which wrappers stand around them, which servers are
-//! on it, and at last their lines.
+//! A page that one of the [`Hints`] is in is walked once to see whether it is a wrapper's, and such a page three times more,
+//! with little kept between: which names are known, which wrappers stand around them, which servers are on it, their lines.
 
 mod hints;
 mod layers;
@@ -22,11 +21,8 @@ use servers::Servers;
 use crate::Tables;
 use crate::apart::Apart;
 
-/// Takes a wrapper's page apart; `None` for an engine's own.
+/// Takes a wrapper's page apart, which has some hint of it; `None` for an engine's own.
 pub(crate) fn unwrap(tables: &Tables, body: &[u8]) -> Option<Apart> {
-    if !tables.hints().are_in(body) {
-        return None;
-    }
     let names = Names::on(tables, body);
     let layers = Layers::around(tables, &names, body)?;
     let wrapper = Some(layers.title());
