@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use model::Note;
 use wire::exposition::{Limits, Sample, scan};
 
-use super::names::{Meant, Named, Names};
+use super::names::{Meant, Names, Word};
 use crate::Tables;
 use crate::table::Wrapper;
 
@@ -31,13 +31,13 @@ impl<'t> Layers<'t> {
             &Limits::whole(),
             |name| names.know(name),
             |sample| {
-                let Some(named) = names.get(&sample.name) else { return };
-                let tells = |wrapper: &Wrapper| wrapper.told_by.iter().any(|label| said(named, &sample, label));
-                if let Some(by) = named.by {
-                    if !needed.contains(&by) && (is_plain(named) || tells(&wrappers[by])) {
+                let Some(word) = names.get(&sample.name) else { return };
+                let tells = |wrapper: &Wrapper| wrapper.told_by.iter().any(|label| said(word, &sample, label));
+                if let Some(by) = word.by {
+                    if !needed.contains(&by) && (is_plain(word) || tells(&wrappers[by])) {
                         needed.push(by);
                     }
-                    if !is_plain(named) && !tells(&wrappers[by]) {
+                    if !is_plain(word) && !tells(&wrappers[by]) {
                         return;
                     }
                 }
@@ -78,9 +78,9 @@ impl<'t> Layers<'t> {
     }
 
     /// Whether a sample counts: of names that stand for themselves always, of others beside a label that tells the wrapper.
-    pub(super) fn count(&self, named: &Named<'_>, sample: &Sample<'_>) -> bool {
-        let told = |layer: &&Wrapper| layer.told_by.iter().any(|label| said(named, sample, label));
-        is_plain(named) || self.0.iter().any(told)
+    pub(super) fn count(&self, word: &Word<'_>, sample: &Sample<'_>) -> bool {
+        let told = |layer: &&Wrapper| layer.told_by.iter().any(|label| said(word, sample, label));
+        is_plain(word) || self.0.iter().any(told)
     }
 
     /// Whose a sample is; none where it has none of the labels that tell it.
@@ -123,16 +123,16 @@ impl<'t> Layers<'t> {
 }
 
 /// Whether a name needs no label beside it.
-fn is_plain(named: &Named<'_>) -> bool {
-    match &named.meant {
+fn is_plain(word: &Word<'_>) -> bool {
+    match &word.meant {
         Meant::Series(_) => true,
         Meant::Alias(alias) => alias.name.contains(':'),
     }
 }
 
 /// Whether a sample has a label that its engine's table does not read itself.
-fn said(named: &Named<'_>, sample: &Sample<'_>, label: &str) -> bool {
-    let read = || match &named.meant {
+fn said(word: &Word<'_>, sample: &Sample<'_>, label: &str) -> bool {
+    let read = || match &word.meant {
         Meant::Series(series) => series.reads(label),
         Meant::Alias(_) => false,
     };

@@ -9,10 +9,10 @@ use crate::table::{Alias, Format, Read, Table, WrapperFile};
 use model::Kind;
 
 /// The names on a page that mean a series of an engine.
-pub(super) struct Names<'t>(BTreeMap<String, Named<'t>>);
+pub(super) struct Names<'t>(BTreeMap<String, Word<'t>>);
 
 /// A name that means something.
-pub(super) struct Named<'t> {
+pub(super) struct Word<'t> {
     /// The wrapper that has changed it, by its place in the file.
     pub(super) by: Option<usize>,
     /// What it means.
@@ -47,9 +47,9 @@ impl<'t> Names<'t> {
         // Nothing is wanted: the walk that asks for each name is all that is needed.
         let asked = |name: &str| {
             if !names.contains_key(name)
-                && let Some(named) = lexicon.named(name)
+                && let Some(word) = lexicon.named(name)
             {
-                names.insert(name.to_owned(), named);
+                names.insert(name.to_owned(), word);
             }
             false
         };
@@ -58,7 +58,7 @@ impl<'t> Names<'t> {
     }
 
     /// What a name means.
-    pub(super) fn get(&self, name: &str) -> Option<&Named<'t>> {
+    pub(super) fn get(&self, name: &str) -> Option<&Word<'t>> {
         self.0.get(name)
     }
 
@@ -78,10 +78,10 @@ impl Series<'_> {
 /// The labels that a table reads.
 fn labels(table: &Table) -> impl Iterator<Item = &str> {
     table.sources.iter().filter(|source| source.format == Format::Prometheus).flat_map(|source| {
-        let named = source.rank.values().chain(&source.parts).chain(&source.worker).chain(&source.relay);
+        let placed = source.rank.values().chain(&source.parts).chain(&source.worker).chain(&source.relay);
         let told = source.facts.keys().map(|label| label.rsplit('.').next().unwrap_or(label));
         let of_rows = source.read.iter().flat_map(|row| row.label.iter().chain(row.with.keys()));
-        named.chain(of_rows).map(String::as_str).chain(told)
+        placed.chain(of_rows).map(String::as_str).chain(told)
     })
 }
 
@@ -114,9 +114,9 @@ impl<'t> Lexicon<'t> {
         Lexicon { tables: tables.iter().map(known).collect(), wrappers: tables.wrappers() }
     }
 
-    fn named(&self, name: &str) -> Option<Named<'t>> {
+    fn named(&self, name: &str) -> Option<Word<'t>> {
         if let Some(series) = self.series(name) {
-            return Some(Named { by: None, meant: Meant::Series(series) });
+            return Some(Word { by: None, meant: Meant::Series(series) });
         }
         let wrapped = self.wrappers.wrapper.iter().enumerate().find_map(|(by, wrapper)| {
             let fronts = wrapper.prefix.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str()));
@@ -125,12 +125,12 @@ impl<'t> Lexicon<'t> {
                 backs.chain([rest]).find_map(|inner| self.series(inner))
             });
             let inner = inner.or_else(|| wrapper.before_colon.then(|| self.behind_a_name(name)).flatten());
-            inner.map(|series| Named { by: Some(by), meant: Meant::Series(series) })
+            inner.map(|series| Word { by: Some(by), meant: Meant::Series(series) })
         });
         wrapped.or_else(|| {
             let alias = self.wrappers.alias.iter().find(|alias| alias.name == name)?;
             let by = self.wrappers.wrapper.iter().position(|wrapper| wrapper.id == alias.wrapper);
-            Some(Named { by, meant: Meant::Alias(alias) })
+            Some(Word { by, meant: Meant::Alias(alias) })
         })
     }
 
@@ -138,8 +138,8 @@ impl<'t> Lexicon<'t> {
     fn series(&self, name: &str) -> Option<Series<'t>> {
         let (mut tables, mut bare, mut gauge) = (Vec::new(), None, false);
         for (table, known) in &self.tables {
-            let own = table.engine.prefixes.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str()));
-            if let Some((own, moves)) = own.filter_map(|own| Some((own, known.get(own)?))).next() {
+            let mut own = table.engine.prefixes.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str()));
+            if let Some((own, moves)) = own.find_map(|own| Some((own, known.get(own)?))) {
                 tables.push(*table);
                 bare.get_or_insert(own);
                 gauge |= moves;

@@ -6,7 +6,7 @@ use model::Note;
 use wire::exposition::{Limits, Sample, scan};
 
 use super::layers::Layers;
-use super::names::{Meant, Named, Names};
+use super::names::{Meant, Names, Word};
 use crate::apart::MOST_SERVERS;
 use crate::table::Alias;
 
@@ -49,8 +49,10 @@ impl<'n> Servers<'n> {
             &Limits::whole(),
             |name| names.know(name),
             |sample| {
-                let named = names.get(&sample.name).filter(|named| layers.count(named, &sample));
-                named.into_iter().for_each(|named| servers.heard(named, layers, &sample));
+                let word = names.get(&sample.name).filter(|word| layers.count(word, &sample));
+                if let Some(word) = word {
+                    servers.heard(word, layers, &sample);
+                }
             },
         );
         for server in servers.by.values_mut() {
@@ -59,7 +61,7 @@ impl<'n> Servers<'n> {
         servers
     }
 
-    fn heard(&mut self, named: &'n Named<'_>, layers: &Layers<'_>, sample: &Sample<'_>) {
+    fn heard(&mut self, word: &'n Word<'_>, layers: &Layers<'_>, sample: &Sample<'_>) {
         let whose = layers.whose(sample);
         self.unnamed += usize::from(whose.is_none());
         let (key, shown) = whose.map_or_else(Default::default, |whose| (whose.key, Some(whose.shown)));
@@ -68,7 +70,7 @@ impl<'n> Servers<'n> {
             return;
         }
         let server = self.by.entry(key).or_insert_with(|| Server { shown, ..Server::default() });
-        match &named.meant {
+        match &word.meant {
             Meant::Series(series) => {
                 server.has.insert(&series.bare);
                 server.engines.extend(series.tables.iter().map(|table| table.engine.name.as_str()));
@@ -118,9 +120,9 @@ impl<'n> Servers<'n> {
         let gone: Vec<&str> =
             self.by.values().filter(|server| server.gone).filter_map(|server| server.shown.as_deref()).collect();
         let more = if gone.len() > NAMED { ", …" } else { "" };
-        let named = gone.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let first = gone.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let text = format!(
-            "of {named}{more} only counters are left on the page of {}: a server that has gone is not shown",
+            "of {first}{more} only counters are left on the page of {}: a server that has gone is not shown",
             layers.title()
         );
         (!gone.is_empty()).then(|| Note::new("gone", text))

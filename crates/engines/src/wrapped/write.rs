@@ -24,9 +24,9 @@ pub(super) fn pages(
         &Limits::whole(),
         |name| names.know(name),
         |sample| {
-            let named = names.get(&sample.name).filter(|named| layers.count(named, &sample));
-            let Some((named, (key, server))) = named.zip(servers.of(layers, &sample)) else { return };
-            let meant = match &named.meant {
+            let word = names.get(&sample.name).filter(|word| layers.count(word, &sample));
+            let Some((word, (key, server))) = word.zip(servers.of(layers, &sample)) else { return };
+            let meant = match &word.meant {
                 Meant::Series(series) => Ok(series.name.clone()),
                 Meant::Alias(alias) => original(tables, alias, server, layers.engine(&sample)),
             };
