@@ -1,5 +1,7 @@
 //! Pages that are of several servers, or under other names, taken apart: which are, which are not, and what is left of each.
 
+use std::path::Path;
+
 use engines::{Apart, Page, Tables, apart};
 
 fn taken(page: &str) -> Apart {
@@ -34,6 +36,25 @@ fn an_engines_own_page_is_left_alone() {
     ] {
         assert!(is_own(page), "{page}");
     }
+}
+
+/// What engines and routers were seen to serve themselves is taken for nothing else.
+#[test]
+fn no_recorded_page_is_taken_for_a_wrappers() {
+    let tables = Tables::builtin();
+    let (mut folders, mut read) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines")], 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "prom") {
+                let taken = apart(&tables, &std::fs::read(&path).expect("a page"));
+                assert_eq!(taken.and_then(|apart| apart.wrapper), None, "{}", path.display());
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 60, "{read} pages");
 }
 
 #[test]
