@@ -21,7 +21,7 @@ pub(crate) fn run(data: &[u8]) {
             assert_eq!(left.remove(&line), Some(value), "line {line} of {:?}", page.server);
         }
         let Some((table, get)) = saved::part(tables, &page) else { continue };
-        let answer = Answer { status: 200, body: page.body, lag: page.lag, ..Answer::default() };
+        let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
         let (url, at) = ("F".to_owned(), Time(1.8e9));
         let observation = Observation { get: get.to_owned(), url, at, took: 0.0, outcome: Ok(answer) };
         let _ = engines::interpret(table, &[observation], &[], &Facts::new());

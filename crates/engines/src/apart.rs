@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use model::Note;
 use model::text::printable;
+use model::{Note, Passed};
 use wire::exposition::{Limits, scan};
 
 use crate::Tables;
@@ -41,8 +41,8 @@ pub struct Page {
     pub first_line: u32,
     /// Its lines.
     pub body: Vec<u8>,
-    /// How much older than the page its numbers may be, in words.
-    pub lag: String,
+    /// Who passes it on, where that may make it older or leave things out.
+    pub passed: Option<Passed>,
     /// What is to be said of everything that is read from it.
     pub note: Option<Note>,
 }

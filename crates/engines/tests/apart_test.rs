@@ -105,7 +105,7 @@ fn wrappers_around_wrappers_do_not_put_servers_together() {
     let both = line("a:1") + &line("b:1");
     let apart = taken(&both);
     assert_eq!(servers(&apart), [("instance=a:1", said.to_owned()), ("instance=b:1", said.to_owned())]);
-    let lag = &apart.pages[0].lag;
+    let lag = &apart.pages[0].passed.as_ref().expect("who passes it on").lag;
     assert!(lag.contains("300 s") && apart.wrapper.as_deref().is_some_and(|title| title.contains("AIBrix")), "{lag}");
     let nested = "ray_sglang_token_usage{ReplicaId=\"r\",instance=\"a:1\"} 0.5\n\
                   ray_sglang_token_usage{ReplicaId=\"r\",instance=\"b:1\"} 0.6\n";

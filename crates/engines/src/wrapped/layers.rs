@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::Note;
+use model::{Note, Passed};
 use wire::exposition::{Limits, Sample, scan};
 
 use super::names::{Meant, Names, Word};
@@ -109,10 +109,10 @@ impl<'t> Layers<'t> {
         self.0.iter().any(|layer| layer.own.iter().any(|own| own == label))
     }
 
-    /// How much older than the page its numbers may be, in words.
-    pub(super) fn lag(&self) -> String {
+    /// Who passes the page on, and how much older than it its numbers may be.
+    pub(super) fn passed(&self) -> Passed {
         let lags = self.0.iter().map(|layer| layer.lag()).filter(|lag| !lag.is_empty());
-        lags.collect::<Vec<_>>().join("; ")
+        Passed { by: self.title(), lag: lags.collect::<Vec<_>>().join("; ") }
     }
 
     /// What is to be said of everything that is read from the page.

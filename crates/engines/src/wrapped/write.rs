@@ -44,7 +44,13 @@ pub(super) fn pages(
     let page = |(key, page): (String, Page)| {
         let own = servers.get(&key);
         let server = own.and_then(|own| own.shown.clone());
-        Page { server, engine: own.and_then(Server::sole_engine), lag: layers.lag(), note: Some(layers.note()), ..page }
+        Page {
+            server,
+            engine: own.and_then(Server::sole_engine),
+            passed: Some(layers.passed()),
+            note: Some(layers.note()),
+            ..page
+        }
     };
     let mut notes = summary.notes();
     if unplaced > 0 {

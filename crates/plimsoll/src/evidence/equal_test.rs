@@ -125,7 +125,7 @@ fn taken_apart(tables: &Tables, page: &[u8]) -> Vec<String> {
     let mut told = vec![format!("{} {} {:?} {notes:?}", apart.servers, apart.unnamed, apart.wrapper)];
     for page in apart.pages {
         let (table, get) = engines::saved::part(tables, &page).expect("an engine's page");
-        let answer = Answer { status: 200, body: page.body, lag: page.lag, ..Answer::default() };
+        let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
         let (url, at) = ("P".to_owned(), Time(1_796_000_300.0));
         let seen = Observation { get: get.to_owned(), url, at, took: 0.0, outcome: Ok(answer) };
         let account = interpret(table, &[seen], &[], &Facts::new());

@@ -252,6 +252,7 @@ fn unknown(observations: &[Observation]) -> Account {
             at: observation.at,
             took: observation.took,
             outcome,
+            passed_by: None,
         });
     }
     if observations.iter().any(|observation| observation.outcome.is_ok()) {

@@ -30,9 +30,9 @@ pub(super) fn read(
         return None;
     }
     let apart = engines::apart(&eye.tables, &answer.body).filter(|apart| apart.wrapper.is_some())?;
-    if let [Page { server: None, body, lag, note, .. }] = apart.pages.as_slice() {
+    if let [Page { server: None, body, passed, note, .. }] = apart.pages.as_slice() {
         // Its lines are those of the page, which may begin further down.
-        (answer.body, answer.lag) = (body.clone(), lag.clone());
+        (answer.body, answer.passed) = (body.clone(), passed.clone());
         candidate.notes.extend(note.iter().chain(&apart.notes).cloned());
         return None;
     }
@@ -78,7 +78,7 @@ fn one(
     alone: bool,
 ) -> Option<Looked> {
     let (table, get) = saved::part(&eye.tables, &page)?;
-    let answer = Answer { status: 200, body: page.body, lag: page.lag, ..Answer::default() };
+    let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
     let mut observation = Observation { get: get.to_owned(), outcome: Ok(answer), ..seen.clone() };
     let logs = if alone { candidate.logs.as_slice() } else { &[] };
     let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &Facts::new());

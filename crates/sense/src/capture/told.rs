@@ -144,8 +144,8 @@ pub(super) fn read(line: &[u8]) -> Option<Answered> {
 impl<'a> From<&'a Observation> for SeenOut<'a> {
     fn from(seen: &'a Observation) -> SeenOut<'a> {
         let outcome = match &seen.outcome {
-            // Its lag is what is made of a page later on, and was not heard.
-            Ok(Answer { status, content_type, body, first_line, lag: _ }) => {
+            // Who passed it on is made out later, and was not heard.
+            Ok(Answer { status, content_type, body, first_line, passed: _ }) => {
                 Outcome::Answer { status: *status, content_type, body, first_line: *first_line }
             }
             Err(blind) => Outcome::Blind { blind: blind.into() },

@@ -84,7 +84,8 @@ pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, 
             one(source, row, &from, said, around, account)
         };
         // What is passed on is as old as it says, or nobody knows how old.
-        let kept = observation.outcome.as_ref().map_or("", |answer| answer.lag.as_str());
+        let passed = observation.outcome.as_ref().ok().and_then(|answer| answer.passed.as_ref());
+        let kept = passed.map_or("", |passed| passed.lag.as_str());
         let reading = reading.map(|reading| if said.stamped { reading } else { reading.lagging(kept) });
         if let Some(reading) = reading {
             readings.entry(place.clone()).or_default().insert(part.row, reading);

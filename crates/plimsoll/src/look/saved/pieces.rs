@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use engines::table::Table;
 use engines::{Whereabouts, saved};
-use model::{Facts, Log, Note, Time};
+use model::{Facts, Log, Note, Passed, Time};
 use wire::launch::{self, Looks};
 use wire::transcript::{self, Part};
 
@@ -57,8 +57,8 @@ pub(super) struct Answer {
     pub(super) first_line: u32,
     /// When, as far as the file says it.
     pub(super) at: Option<Time>,
-    /// How much older its numbers may be, where something else than the server gave it.
-    pub(super) lag: String,
+    /// Who gave it, where that was not the server itself.
+    pub(super) passed: Option<Passed>,
     /// What is to be said of it then.
     pub(super) note: Option<Note>,
 }
@@ -131,7 +131,7 @@ fn answers(eye: &Eye, content: &Content, text: &[u8]) -> Answers {
             let own = Part { first_line, body: page.body.into(), date: part.date.clone() };
             let mut piece = answer(content, &own, known);
             if let Matter::Answer(answer) = &mut piece.matter {
-                (answer.lag, answer.note) = (page.lag, page.note);
+                (answer.passed, answer.note) = (page.passed, page.note);
             }
             all.found.push(Piece { worker: page.server, ..piece });
         }
@@ -156,7 +156,7 @@ fn answer(content: &Content, part: &Part<'_>, (table, get): (&Table, &str)) -> P
         body: part.body.to_vec(),
         first_line: part.first_line,
         at: saved::said_at(table, get, &part.body).or(dated),
-        lag: String::new(),
+        passed: None,
         note: None,
     };
     let observation = answer.observed(&content.name, sense::clock::now());
@@ -173,7 +173,7 @@ impl Answer {
             status: 200,
             body: self.body.clone(),
             first_line: Some(self.first_line),
-            lag: self.lag.clone(),
+            passed: self.passed.clone(),
             ..model::Answer::default()
         };
         model::Observation {
