@@ -1,4 +1,4 @@
-//! Reads and checks every folder of `engines/` and embeds the tables in a compact form.
+//! Reads and checks every folder of `engines/`, and `wrappers.toml`, and embeds the tables in a compact form.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -31,7 +31,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let shown = |faults: Vec<table::Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         tables.push(folder.table(None).map_err(shown)?);
     }
-    let out = Path::new(&std::env::var("OUT_DIR")?).join("tables.bin");
-    std::fs::write(out, postcard::to_stdvec(&tables)?)?;
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    std::fs::write(out.join("tables.bin"), postcard::to_stdvec(&tables)?)?;
+    std::fs::write(out.join("wrappers.bin"), postcard::to_stdvec(&wrappers()?)?)?;
     Ok(())
+}
+
+fn wrappers() -> Result<table::WrapperFile, Box<dyn std::error::Error>> {
+    const FILE: &str = "wrappers.toml";
+    let path = Path::new("../..").join(FILE);
+    println!("cargo::rerun-if-changed={}", path.display());
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{FILE}: {error}"))?;
+    let file: table::WrapperFile = toml::from_str(&text).map_err(|error| format!("{FILE}: {error}"))?;
+    let faults = file.faults();
+    if faults.is_empty() { Ok(file) } else { Err(format!("{FILE}: {}", faults.join("\n")).into()) }
 }

@@ -19,7 +19,12 @@ pub(crate) fn run(data: &[u8]) {
     assert_eq!(lines(&plain), lines(data), "quotation marks are no lines");
     for part in transcript::parts(&plain) {
         assert!(part.first_line as usize <= lines(data) + 1, "{part:?}");
-        answer(tables, &part.body, part.first_line, lines(data) + 1);
+        match engines::apart(tables, &part.body) {
+            Some(apart) => apart.pages.iter().for_each(|page| {
+                answer(tables, &page.body, part.first_line + page.first_line - 1, lines(data) + 1);
+            }),
+            None => answer(tables, &part.body, part.first_line, lines(data) + 1),
+        }
         if let Some(json) = part.json() {
             assert!(json.first_line >= part.first_line);
             answer(tables, &json.body, json.first_line, lines(data) + 1);

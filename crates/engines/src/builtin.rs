@@ -1,21 +1,31 @@
 //! The tables that were built in.
 
+use std::sync::OnceLock;
+
 use model::Observation;
 use wire::log::Anchors;
 
 use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
 use crate::table::files::Folder;
-use crate::table::{AnswerRule, Fault, Format, Table};
+use crate::table::{AnswerRule, Fault, Format, Table, WrapperFile};
+use crate::wrapped::Hints;
 
 /// All engines' tables.
 #[derive(Debug, Clone)]
-pub struct Tables(Vec<Table>);
+pub struct Tables {
+    all: Vec<Table>,
+    wrappers: WrapperFile,
+    /// Made when the first page asks.
+    hints: OnceLock<Hints>,
+}
 
 impl Tables {
     /// The tables of the `engines/` folder that this program was built with.
     pub fn builtin() -> Tables {
         // The build script wrote the bytes with these very types; a test reads them back.
-        Tables(postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default())
+        let all = postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default();
+        let wrappers = include_bytes!(concat!(env!("OUT_DIR"), "/wrappers.bin"));
+        Tables { all, wrappers: postcard::from_bytes(wrappers).unwrap_or_default(), hints: OnceLock::new() }
     }
 
     /// These tables with those of `folders` in the place of their namesakes, or beside the others. A folder with a fault
@@ -23,25 +33,36 @@ impl Tables {
     pub fn with(mut self, folders: &[Folder]) -> (Tables, Vec<Fault>) {
         let mut faults = Vec::new();
         for folder in folders {
-            let known = self.0.iter().position(|table| table.engine.name == folder.name);
-            match (folder.table(known.map(|at| &self.0[at])), known) {
-                (Ok(table), Some(at)) => self.0[at] = table,
-                (Ok(table), None) => self.0.push(table),
+            let known = self.all.iter().position(|table| table.engine.name == folder.name);
+            match (folder.table(known.map(|at| &self.all[at])), known) {
+                (Ok(table), Some(at)) => self.all[at] = table,
+                (Ok(table), None) => self.all.push(table),
                 (Err(found), _) => faults.extend(found),
             }
         }
-        self.0.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
+        self.all.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
+        self.hints = OnceLock::new();
         (self, faults)
     }
 
     /// The table of an engine.
     pub fn get(&self, name: &str) -> Option<&Table> {
-        self.0.iter().find(|table| table.engine.name == name)
+        self.all.iter().find(|table| table.engine.name == name)
     }
 
     /// All tables, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Table> + Clone {
-        self.0.iter()
+        self.all.iter()
+    }
+
+    /// What serves engines' series in their place.
+    pub fn wrappers(&self) -> &WrapperFile {
+        &self.wrappers
+    }
+
+    /// Whether a page can be a wrapper's at all.
+    pub(crate) fn hints(&self) -> &Hints {
+        self.hints.get_or_init(|| Hints::new(&self.wrappers, &self.all))
     }
 
     /// The paths that tell engines apart, in the order in which to ask them.

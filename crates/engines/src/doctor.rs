@@ -173,7 +173,7 @@ fn seen(
         };
     };
     match &status.outcome {
-        SourceOutcome::Answered => answered(account, need, source),
+        SourceOutcome::Answered => answered(account, need, source, status.passed_by.as_deref()),
         SourceOutcome::Off(text) => match account.facts.get(&source.id).filter(|fact| fact.value == "on") {
             Some(fact) => (FindingState::Broken, format!("switched on by {}, but {text}", fact.source)),
             None => (FindingState::Off, text.clone()),
@@ -182,7 +182,7 @@ fn seen(
     }
 }
 
-fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, String) {
+fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&str>) -> (FindingState, String) {
     if let Some(fact) = need.fact.as_ref().filter(|fact| account.fact(fact).is_none()) {
         return (FindingState::NotAsked, format!("GET {} answers, but does not say ({fact})", source.get));
     }
@@ -214,6 +214,12 @@ fn answered(account: &Account, need: &Need, source: &Source) -> (FindingState, S
         return (FindingState::NotOffered, why);
     }
     let names: Vec<&str> = missing.iter().map(|signal| signal.row().title).collect();
+    if let Some(by) = passed_by {
+        // What is missing there tells nothing of the server.
+        let text =
+            format!("{}: not on the page of {by}, which may leave things out; ask the server itself", names.join(", "));
+        return (FindingState::NotAsked, text);
+    }
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
 }
 

@@ -1,6 +1,7 @@
 //! The engines' tables, and what turns observations into accounts by them. Pure: no I/O, no clock, and no engine's name
 //! in Rust; everything that is peculiar to an engine is a row in its folder under `engines/`.
 
+mod apart;
 mod builtin;
 mod doctor;
 mod from_files;
@@ -10,7 +11,9 @@ mod offered;
 pub mod process;
 pub mod saved;
 pub mod table;
+mod wrapped;
 
+pub use apart::{Apart, Page, apart};
 pub use builtin::Tables;
 pub use doctor::{Whereabouts, examine, series_of, telling_series_of, unreached};
 pub use interpret::{Need, Telling, interpret, interpret_relayed, is_being_written, reads_as_json};

@@ -29,21 +29,24 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             ));
         }
         let Some(status) = account.source(&source.id) else { continue };
-        reasons.push(match &status.outcome {
-            SourceOutcome::Answered if row.lazy => {
+        reasons.push(match (&status.outcome, &status.passed_by) {
+            (SourceOutcome::Answered, Some(by)) => {
+                format!("{} is not on the page of {by}, which may leave it out", row.name)
+            }
+            (SourceOutcome::Answered, None) if row.lazy => {
                 format!("{} appears on {} with the first one; none so far", row.name, source.get)
             }
-            SourceOutcome::Answered if open(row, account) => {
+            (SourceOutcome::Answered, None) if open(row, account) => {
                 let when = row.when.clone().map(String::from).unwrap_or_default();
                 format!("{} of {} tells it where {when}, and whether that is so is not known", row.name, source.get)
             }
-            SourceOutcome::Answered => match row.named().next() {
+            (SourceOutcome::Answered, None) => match row.named().next() {
                 Some(factor) => {
                     format!("{} is not in the answer of {}, or {factor} is not known", row.name, source.get)
                 }
                 None => format!("{} is not in the answer of {}", row.name, source.get),
             },
-            other => format!("{} would say it, but {}", source.get, other.text()),
+            (other, _) => format!("{} would say it, but {}", source.get, other.text()),
         });
     }
     let told = |row: &&crate::table::Line| row.read.iter().any(|read| read.signal == signal);

@@ -1,21 +1,15 @@
 //! Recognising what people save: which engine gave an answer, a page or a log, from its content alone.
 
-use std::collections::BTreeMap;
-
-use model::text::printable;
 use model::{Account, Facts, Log, LogClock, Reading, Time};
 use serde_json::Value;
 use wire::exposition::{Limits, scan};
 
 use crate::Tables;
+use crate::apart::Page;
 use crate::builtin::fits_json;
 use crate::interpret::{answered_at, holds_series, json_find, log, looks_wrong, parse_json};
 use crate::table::{AnswerRule, Format, Source, Table};
 
-/// Workers of which the lines are told apart on one page.
-const MOST_WORKERS: usize = 64;
-/// Bytes of the pages of all workers together: they may stand far apart on the router's, and each keeps its place.
-const MOST_BYTES: usize = 64 << 20;
 /// What the address of a worker in each element weighs, in fields.
 const WORKERS: usize = 1000;
 /// Seconds ahead of UTC that a log is read with, to see whether its zone matters.
@@ -41,6 +35,13 @@ pub fn answer<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str
     best.filter(|(score, ..)| *score > 0).map(|(_, table, source)| (table, source.get.as_str()))
 }
 
+/// The engine whose series a server's part of a page has, and the path that gives them: told as of any page, or by names
+/// that no other engine has.
+pub fn part<'a>(tables: &'a Tables, page: &Page) -> Option<(&'a Table, &'a str)> {
+    let by_name = || own_page(tables.get(page.engine.as_deref()?)?);
+    answer(tables, &page.body).or_else(by_name)
+}
+
 /// Whether a text begins like the JSON of an answer. A log's `[2026-…` does not, and is long.
 fn may_be_json(body: &[u8]) -> bool {
     match body.trim_ascii_start() {
@@ -56,6 +57,11 @@ fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
     let mut rules: Vec<(&Table, &AnswerRule)> = rules.filter(|(_, rule)| rule.is_page()).collect();
     rules.sort_by_key(|(_, rule)| (rule.series.is_empty(), rule.order));
     let (table, _) = rules.into_iter().find(|(table, rule)| holds_series(table, body, &rule.series))?;
+    own_page(table)
+}
+
+/// An engine, and the path of its own metrics page.
+fn own_page(table: &Table) -> Option<(&Table, &str)> {
     let mut pages = table.sources.iter().filter(|source| source.format == Format::Prometheus);
     pages.find(|source| source.relay.is_none()).map(|source| (table, source.get.as_str()))
 }
@@ -195,77 +201,4 @@ fn forget(reading: &mut Reading, why: &str) {
         reading.at = None;
         reading.reason = Some(why.to_owned());
     }
-}
-
-/// A page on which a router passes on its workers' own pages, taken apart.
-#[derive(Debug, Clone, Default)]
-pub struct Relayed {
-    /// The workers' pages.
-    pub pages: Vec<Page>,
-    /// How many workers have lines on it; more than there are pages where limits cut some off.
-    pub workers: usize,
-    /// Samples that name no worker: of none of them.
-    pub unnamed: usize,
-}
-
-/// The lines of one worker, and between them as many empty ones as there are of others.
-#[derive(Debug, Clone)]
-pub struct Page {
-    /// The worker, as the page names it.
-    pub worker: String,
-    /// The number of its first line on the router's page, from 1.
-    pub first_line: u32,
-    /// Its lines.
-    pub body: Vec<u8>,
-}
-
-/// Takes apart a page on which a router passes on its workers' own pages; `None` for one of a single server.
-pub fn relayed(tables: &Tables, body: &[u8]) -> Option<Relayed> {
-    if looks_wrong(body).is_some() {
-        return None;
-    }
-    let sources = tables.iter().flat_map(|table| &table.sources);
-    let mut labels: Vec<&str> = sources.filter_map(|source| source.relay.as_deref()).collect();
-    labels.dedup();
-    let mut found = Relayed::default();
-    let mut lines_of: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    scan(
-        body,
-        &Limits::whole(),
-        |_| true,
-        |sample| match labels.iter().find_map(|label| sample.labels.get(label)) {
-            Some(worker) => match lines_of.get_mut(worker.as_ref()) {
-                Some(lines) => lines.push(sample.line),
-                None => drop(lines_of.insert(worker.into_owned(), vec![sample.line])),
-            },
-            None => found.unnamed += 1,
-        },
-    );
-    found.workers = lines_of.len();
-    let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
-    let mut left = MOST_BYTES;
-    for (worker, numbers) in lines_of.into_iter().take(MOST_WORKERS) {
-        let Some(page) = page_of(&worker, &numbers, &lines, left) else { continue };
-        left -= page.body.len();
-        found.pages.push(page);
-    }
-    (found.workers > 0).then_some(found)
-}
-
-/// The lines with these ascending `numbers`; `None` if they need more than `most` bytes.
-fn page_of(worker: &str, numbers: &[u32], lines: &[&[u8]], most: usize) -> Option<Page> {
-    let first_line = *numbers.first()?;
-    let mut body = Vec::new();
-    let mut next = first_line;
-    for number in numbers {
-        let line = lines.get(*number as usize - 1)?;
-        let between = number.checked_sub(next)? as usize;
-        if body.len() + between + line.len() > most {
-            return None;
-        }
-        body.resize(body.len() + between, b'\n');
-        body.extend_from_slice(line);
-        next = number + 1;
-    }
-    Some(Page { worker: printable(worker), first_line, body })
 }

@@ -15,6 +15,7 @@ fn place(whereabouts: &Whereabouts) -> String {
         at: Time(0.0),
         took: 0.0,
         outcome: SourceOutcome::Answered,
+        passed_by: None,
     });
     let server = Server {
         url: "http://h:1".to_owned(),

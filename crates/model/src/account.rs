@@ -126,6 +126,8 @@ pub struct SourceStatus {
     pub took: f64,
     /// How it ended.
     pub outcome: SourceOutcome,
+    /// Who passed the answer on and may have left things out, where that was not the server itself.
+    pub passed_by: Option<String>,
 }
 
 /// How asking a source ended.

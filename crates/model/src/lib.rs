@@ -24,7 +24,7 @@ pub use account::{Account, Fact, Facts, PoolSet, RankValue, SourceOutcome, Sourc
 pub use gap::{Finding, FindingState, Fix, Gap};
 pub use log::{Log, LogClock, Stretch};
 pub use note::Note;
-pub use observation::{Answer, Blind, BlindKind, Observation};
+pub use observation::{Answer, Blind, BlindKind, Observation, Passed};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
 pub use reading::{Reading, State};
 pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens};

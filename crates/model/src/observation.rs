@@ -28,6 +28,17 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Of a saved answer: the line of its file, from 1, on which the body begins. None for what came over HTTP.
     pub first_line: Option<u32>,
+    /// Who passed it on, where that was not the server itself.
+    pub passed: Option<Passed>,
+}
+
+/// Somebody who serves what servers say in their place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Who, within a sentence.
+    pub by: String,
+    /// How much older than the answer its numbers may be, in words; empty where that is not known.
+    pub lag: String,
 }
 
 /// Why a look brought nothing.

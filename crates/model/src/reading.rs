@@ -122,6 +122,15 @@ impl Reading {
         self
     }
 
+    /// The same reading, with a remark on how much older than its time it may be; none where `lag` is empty.
+    #[must_use]
+    pub fn lagging(mut self, lag: &str) -> Reading {
+        if self.value.is_some() && !lag.is_empty() {
+            self.reason = Some(self.reason.map_or_else(|| lag.to_owned(), |reason| format!("{reason}; {lag}")));
+        }
+        self
+    }
+
     /// The value, if it may be believed now: said, derived or inferred, and not stale.
     pub fn fresh(&self) -> Option<f64> {
         matches!(self.state, State::Reported | State::Derived | State::Inferred).then_some(self.value).flatten()

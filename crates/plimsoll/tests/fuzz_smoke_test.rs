@@ -1,4 +1,4 @@
-//! The entries of the fuzz targets `answers`, `argv`, `capture` and `saved`, on stable: the recorded answers, and some thousand spoilt pieces of
+//! The entries of the fuzz targets `answers`, `argv`, `capture`, `saved` and `wrapped`, on stable: the recorded answers, and some thousand spoilt pieces of
 //! them, the same ones each time.
 
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ mod capture;
 mod dice;
 #[path = "../../../fuzz/entries/saved.rs"]
 mod saved;
+#[path = "../../../fuzz/entries/wrapped.rs"]
+mod wrapped;
 
 /// Every recorded answer that is not too large to be spoilt often.
 fn recorded() -> Vec<Vec<u8>> {
@@ -137,5 +139,29 @@ fn saved_files_survive() {
             [before, &body, behind].concat()
         },
         saved::run,
+    );
+}
+
+/// Pages that something else serves, and pieces of two of them together.
+#[test]
+fn wrapped_pages_survive() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wrapped");
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "prom")).collect();
+    files.sort();
+    let seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file")).collect();
+    assert!(seeds.len() > 20, "{} pages", seeds.len());
+    for seed in &seeds {
+        wrapped::run(seed);
+    }
+    dice::throw(
+        2000,
+        |dice| {
+            let (one, other) = (dice.below(seeds.len()), dice.below(seeds.len()));
+            let spoilt = dice.spoil(&seeds[one]);
+            if dice.below(3) == 0 { [spoilt, dice.spoil(&seeds[other])].concat() } else { spoilt }
+        },
+        wrapped::run,
     );
 }

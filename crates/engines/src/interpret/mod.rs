@@ -77,6 +77,7 @@ fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model
             continue;
         }
         account.sources.retain(|other| other.get != source.get || outcome != SourceOutcome::Answered);
+        let passed = observation.outcome.as_ref().ok().and_then(|answer| answer.passed.as_ref());
         account.sources.push(SourceStatus {
             id: source.id.clone(),
             get: source.get.clone(),
@@ -84,6 +85,7 @@ fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model
             at: observation.at,
             took: observation.took,
             outcome,
+            passed_by: passed.map(|passed| passed.by.clone()),
         });
     }
     for (log, scanned) in logs.iter().zip(scanned) {
@@ -98,6 +100,7 @@ fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model
             at: log.at,
             took: log.took,
             outcome,
+            passed_by: None,
         });
     }
     infer(table, &mut account);

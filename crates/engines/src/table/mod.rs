@@ -1,6 +1,6 @@
 //! What an engine's folder says, as types: `engine.toml`, `knobs.toml`, `sources.toml`, `doctor.toml`. The build script
 //! reads and checks the files with these types and embeds the result, so that a wrong row fails the build and a run
-//! spends no time on TOML.
+//! spends no time on TOML. `wrappers.toml` is of all engines at once, and treated alike.
 
 mod check;
 pub mod condition;
@@ -14,6 +14,7 @@ mod read;
 mod recognise;
 mod source;
 pub mod version;
+mod wrapper;
 
 use check::check;
 pub use doctor::{Case, CaseState, DoctorFile, Need};
@@ -24,6 +25,7 @@ pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
+pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
 
 use serde::{Deserialize, Serialize};
 

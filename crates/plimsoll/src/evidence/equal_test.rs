@@ -118,6 +118,47 @@ fn every_capture_is_understood_as_before() {
     assert!(answers > 60, "{answers} answers");
 }
 
+/// What a page of several servers means: which they are, and what each says.
+fn taken_apart(tables: &Tables, page: &[u8]) -> Vec<String> {
+    let apart = engines::apart(tables, page).expect("a page that something else serves");
+    let notes: Vec<&str> = apart.notes.iter().map(|note| note.id).collect();
+    let mut told = vec![format!("{} {} {:?} {notes:?}", apart.servers, apart.unnamed, apart.wrapper)];
+    for page in apart.pages {
+        let (table, get) = engines::saved::part(tables, &page).expect("an engine's page");
+        let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
+        let (url, at) = ("P".to_owned(), Time(1_796_000_300.0));
+        let seen = Observation { get: get.to_owned(), url, at, took: 0.0, outcome: Ok(answer) };
+        let account = interpret(table, &[seen], &[], &Facts::new());
+        told.push(format!("{} {:?} {account:#?}", page.first_line, page.note));
+    }
+    // Names of servers may be blotted, and their order changes with them.
+    told.sort();
+    told
+}
+
+/// Labels that tell a wrapper and its servers are left, or another for each.
+#[test]
+fn pages_of_several_servers_are_taken_apart_as_before() {
+    let tables = Tables::builtin();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wrapped");
+    let mut all = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|ending| ending != "prom") {
+            continue;
+        }
+        let body = std::fs::read(&path).expect("a page");
+        let before = taken_apart(&tables, &body);
+        let after = seen(one(&tables, page("/metrics", 200, body.clone()))).outcome.expect("an answer").body;
+        assert_eq!(taken_apart(&tables, &after), before, "{}", path.display());
+        let file = one(&tables, ends(&["file", "/srv/metrics.prom"], body, "", 0));
+        let Told::Ends(Ends { head, tail, .. }) = file else { panic!("{file:?}") };
+        assert_eq!(taken_apart(&tables, &[head, tail].concat()), before, "{} as a file", path.display());
+        all += 1;
+    }
+    assert_eq!(all, 28, "pages");
+}
+
 /// Numbers are never written anew.
 #[test]
 fn no_number_of_a_capture_changes() {

@@ -55,7 +55,7 @@ pub(super) fn commands(lines: &[(u32, &str)]) -> Kept {
 
 pub(super) fn page(path: &str, status: u16, body: impl Into<Vec<u8>>) -> Kept {
     let url = format!("http://127.0.0.1:30000{path}");
-    let answer = Answer { status, content_type: "text/plain".to_owned(), body: body.into(), first_line: None };
+    let answer = Answer { status, content_type: "text/plain".to_owned(), body: body.into(), ..Answer::default() };
     let seen = Observation {
         get: path.to_owned(),
         url: url.clone(),

@@ -18,7 +18,7 @@ pub(super) fn file(tables: &Tables, telling: &Telling, ends: Ends, removed: &mut
         return log::ends(telling, ends, removed);
     }
     let whole = [&ends.head[..], &ends.tail].concat();
-    let kept = if engines::saved::answer(tables, &whole).is_some() {
+    let kept = if engines::saved::answer(tables, &whole).is_some() || engines::apart(tables, &whole).is_some() {
         body::body(&whole, removed)
     } else {
         let text = String::from_utf8_lossy(&whole);

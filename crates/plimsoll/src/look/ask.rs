@@ -8,17 +8,22 @@ use sense::place::Foreseen;
 
 use super::beside::{self, Beside};
 use super::candidate::{Candidate, Looked};
+use super::wrapped::{self, Shared};
 use super::{Eye, named};
 
 /// A target that let this many requests pass without an answer is not asked further.
 const PATIENCE: usize = 2;
 
-/// Asks everything that the candidate's table asks.
-pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
+/// Asks everything that the candidate's table asks. What serves the pages of others is as many as these.
+pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked> {
     let started = eye.place.now();
     let until = eye.until();
     let mut observations = Vec::new();
-    sort_ports(eye, &mut candidate, &mut observations, until).await;
+    if let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await {
+        let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
+        let took = eye.place.now().since(started);
+        return told.map(|one| Looked { took, ..one }).collect();
+    }
     if candidate.engine.is_none()
         && let Some(log) = candidate.logs.first()
     {
@@ -48,7 +53,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Looked {
     let named = named::settle(&mut account);
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
-    Looked { observations, named, took, ..Looked::of(candidate, account) }
+    vec![Looked { observations, named, took, ..Looked::of(candidate, account) }]
 }
 
 /// Drops a body that was understood: of a thousand servers there would be a thousand.
@@ -58,8 +63,13 @@ pub(super) fn forget(observation: &mut Observation) {
     }
 }
 
-/// Finds out what unsorted ports serve and, if need be, what engine it is.
-async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec<Observation>, until: Time) {
+/// Finds out what unsorted ports serve and, if need be, what engine it is; or the page on which it stands with others.
+async fn sort_ports(
+    eye: &Eye,
+    candidate: &mut Candidate,
+    observations: &mut Vec<Observation>,
+    until: Time,
+) -> Option<Shared> {
     let pages = sorting(eye, candidate.engine.as_deref());
     eye.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect(), until).await;
     for target in std::mem::take(&mut candidate.unsorted) {
@@ -71,7 +81,12 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
             if eye.tables.before(question).is_some_and(|path| !there(path)) {
                 continue;
             }
-            let observation = eye.get(&target, question, until).await;
+            let mut observation = eye.get(&target, question, until).await;
+            if let Some(shared) = wrapped::read(eye, candidate, &target, &mut observation) {
+                candidate.unsorted.push(target);
+                observations.push(observation);
+                return Some(shared);
+            }
             recognised = eye
                 .tables
                 .recognise(&observation)
@@ -96,6 +111,7 @@ async fn sort_ports(eye: &Eye, candidate: &mut Candidate, observations: &mut Vec
         let known = !candidate.ports.is_empty();
         candidate.unsorted.retain(|_| !known);
     }
+    None
 }
 
 /// The pages that find out what a port serves: one that is there mostly tells, and then no other is asked. Of an engine that
@@ -246,6 +262,7 @@ fn unknown(observations: &[Observation]) -> Account {
             at: observation.at,
             took: observation.took,
             outcome,
+            passed_by: None,
         });
     }
     if observations.iter().any(|observation| observation.outcome.is_ok()) {

@@ -38,6 +38,8 @@ pub(crate) struct Candidate {
     pub(crate) named_by: Option<String>,
     /// What stands for an address, where there is none: the files that tell of it.
     pub(crate) title: Option<String>,
+    /// Which of the servers it is on whose page it stands with others, as that names it.
+    pub(crate) part: Option<String>,
     /// The host on which its addresses mean something, where that is not this one: `ssh://gpu-a`.
     pub(crate) via: Option<Arc<str>>,
 }
@@ -110,6 +112,7 @@ impl Candidate {
             notes: Vec::new(),
             named_by: None,
             title: None,
+            part: None,
             via: None,
         }
     }
@@ -127,10 +130,14 @@ impl Candidate {
     /// Its address for people; of a server on another host one that may be given as a target.
     pub(crate) fn url(&self) -> String {
         let title = || self.title.clone().map(model::text::visible);
-        match (self.face(), &self.via) {
+        let address = match (self.face(), &self.via) {
             (Some(face), None) => face.to_string(),
             (Some(face), Some(via)) => beyond(via, face),
             (None, _) => title().unwrap_or_default(),
+        };
+        match &self.part {
+            Some(part) => format!("{address}#{part}"),
+            None => address,
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys:
 async fn side_by_side(eye: &Arc<Eye>, wave: Vec<Candidate>) -> Vec<Looked> {
     let mut waiting = wave.into_iter().enumerate();
     let mut tasks = JoinSet::new();
-    let mut done: Vec<(usize, Looked)> = Vec::new();
+    let mut done: Vec<(usize, Vec<Looked>)> = Vec::new();
     loop {
         while tasks.len() < guard::AT_ONCE
             && let Some((index, candidate)) = waiting.next()
@@ -60,7 +60,7 @@ async fn side_by_side(eye: &Arc<Eye>, wave: Vec<Candidate>) -> Vec<Looked> {
         done.extend(ended);
     }
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, one)| one).collect()
+    done.into_iter().flat_map(|(_, found)| found).collect()
 }
 
 /// Which of the asked servers is where.
@@ -73,10 +73,10 @@ impl Index {
     }
 }
 
-/// Indexes the asked servers by all their ports.
+/// Indexes the asked servers by all their ports. One whose page somebody else serves is elsewhere.
 pub(super) fn index(eye: &Eye, looked: &[Looked]) -> Index {
     let mut index = BTreeMap::new();
-    for (place, one) in looked.iter().enumerate() {
+    for (place, one) in looked.iter().enumerate().filter(|(_, one)| one.candidate.part.is_none()) {
         for spot in one.candidate.spots(&eye.atlas) {
             index.entry(spot).or_insert(place);
         }

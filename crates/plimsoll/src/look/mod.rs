@@ -26,6 +26,7 @@ pub(crate) mod saved;
 mod site;
 mod together;
 mod unit;
+mod wrapped;
 
 use std::sync::Arc;
 

@@ -122,7 +122,10 @@ impl Abroad {
 
     /// The server of another site, seen from within there, that one which was asked from afar is.
     fn better(&self, site: usize, from: &Site, one: &Looked) -> Option<&str> {
-        if one.candidate.process.is_some() || one.candidate.face().is_some_and(|face| !face.base.prefix.is_empty()) {
+        if one.candidate.part.is_some() || one.candidate.process.is_some() {
+            return None;
+        }
+        if one.candidate.face().is_some_and(|face| !face.base.prefix.is_empty()) {
             return None;
         }
         let spots = one.candidate.spots(&from.eye.atlas);

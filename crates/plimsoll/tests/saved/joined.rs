@@ -142,8 +142,8 @@ fn times_of_two_zones_are_a_note() {
 #[test]
 fn lines_that_name_no_worker_are_of_none() {
     let folder = Folder::new();
-    let mut page: String = (0..70)
-        .map(|worker| format!("sglang:max_total_num_tokens{{worker_addr=\"http://w:{worker:02}\"}} 1000\n"))
+    let mut page: String = (0..300)
+        .map(|worker| format!("sglang:max_total_num_tokens{{worker_addr=\"http://w:{worker:03}\"}} 1000\n"))
         .collect();
     for number in 0..60_000 {
         page += &format!("sglang:token_usage{{x=\"{number}\"}} 0.5\n");
@@ -152,11 +152,11 @@ fn lines_that_name_no_worker_are_of_none() {
     let began = std::time::Instant::now();
     let (_, value) = status(&[&file]);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
-    assert_eq!(urls(&value).len(), 64);
+    assert_eq!(urls(&value).len(), 256);
     let said = testkit::plimsoll(super::PROGRAM, &["status", &file]).text;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("names 70 workers; only 64 of them were read"));
-    assert!(said.contains("60000 of its samples name no worker"));
+    assert!(said.contains("names 300 servers; only 256 of them were read"));
+    assert!(said.contains("60000 of its samples name no server"));
     for server in value["servers"].as_array().expect("servers") {
         assert_eq!(server["ranks"][0]["pools"][0]["in_use"]["value"], serde_json::Value::Null, "0.5 is of no worker");
     }

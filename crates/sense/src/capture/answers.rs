@@ -46,7 +46,7 @@ fn first(line: &[u8]) -> Option<Kept> {
     // As a target is spelled by who asks for it.
     let url = target.parse::<Target>().map_or_else(|_| format!("{target}{get}"), |target| target.base.url(&get));
     let outcome = match status {
-        Some(status) => Ok(Answer { status, content_type, body: body.into_bytes(), first_line: None }),
+        Some(status) => Ok(Answer { status, content_type, body: body.into_bytes(), ..Answer::default() }),
         None => Err(Blind::new(BlindKind::Gone, format!("GET {url}: {}", error.unwrap_or_default()))),
     };
     let key = Key(vec!["get".to_owned(), String::new(), url.clone()]);

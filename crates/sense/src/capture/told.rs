@@ -144,7 +144,8 @@ pub(super) fn read(line: &[u8]) -> Option<Answered> {
 impl<'a> From<&'a Observation> for SeenOut<'a> {
     fn from(seen: &'a Observation) -> SeenOut<'a> {
         let outcome = match &seen.outcome {
-            Ok(Answer { status, content_type, body, first_line }) => {
+            // Who passed it on is made out later, and was not heard.
+            Ok(Answer { status, content_type, body, first_line, passed: _ }) => {
                 Outcome::Answer { status: *status, content_type, body, first_line: *first_line }
             }
             Err(blind) => Outcome::Blind { blind: blind.into() },
@@ -158,7 +159,7 @@ impl SeenIn {
         let SeenIn { get, url, at, took, status, content_type, body, first_line, blind } = self;
         let outcome = match (status, blind) {
             (_, Some(blind)) => Err(blind.into()),
-            (Some(status), None) => Ok(Answer { status, content_type, body, first_line }),
+            (Some(status), None) => Ok(Answer { status, content_type, body, first_line, ..Answer::default() }),
             (None, None) => return None,
         };
         Some(Observation { get, url, at, took, outcome })

@@ -112,7 +112,7 @@ pub(super) async fn exchange(
     };
     let body = body::unpack(bytes, &text_of(&parts.headers, &header::CONTENT_ENCODING), limits.unpacked)?;
     let content_type = loaded.scrub(text_of(&parts.headers, &header::CONTENT_TYPE)).to_lowercase();
-    Ok(Answer { status: parts.status.as_u16(), content_type, body, first_line: None })
+    Ok(Answer { status: parts.status.as_u16(), content_type, body, ..Answer::default() })
 }
 
 fn request(target: &Target, path: &str, loaded: &Loaded, loopback: bool) -> Result<Request<Empty<Bytes>>, Blind> {

@@ -18,6 +18,8 @@ struct Said {
     values: Vec<f64>,
     factors: Vec<(String, f64)>,
     at: Time,
+    /// They carry their time.
+    stamped: bool,
     /// The first one's line of the page.
     line: u32,
 }
@@ -45,9 +47,11 @@ impl Said {
 /// One reading a row and place.
 pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
     let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
-    for Seen { part, place, factors, name, value, at, line, .. } in seen {
-        let said = values.entry((place, part)).or_insert_with(|| Said { name, values: Vec::new(), factors, at, line });
+    for Seen { part, place, factors, name, value, at, stamped, line, .. } in seen {
+        let first = || Said { name, values: Vec::new(), factors, at, stamped, line };
+        let said = values.entry((place, part)).or_insert_with(first);
         said.values.push(value);
+        said.stamped &= stamped;
         if at < said.at {
             said.at = at;
         }
@@ -79,6 +83,10 @@ pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, 
             let from = spots::named(observation, Some(said.line), &said.name);
             one(source, row, &from, said, around, account)
         };
+        // What is passed on is as old as it says, or nobody knows how old.
+        let passed = observation.outcome.as_ref().ok().and_then(|answer| answer.passed.as_ref());
+        let kept = passed.map_or("", |passed| passed.lag.as_str());
+        let reading = reading.map(|reading| if said.stamped { reading } else { reading.lagging(kept) });
         if let Some(reading) = reading {
             readings.entry(place.clone()).or_default().insert(part.row, reading);
         }
@@ -98,8 +106,8 @@ fn one(source: &Source, row: &Read, from: &str, said: &Said, around: Around<'_>,
     };
     let around = Around { named: &named, ..around };
     let mut reading = compute::reading(row, value, &around, from.to_owned(), said.at, |name| account.fact(name))?;
-    if reading.value.is_some() && row.signal.row().kind == Kind::Gauge && !source.lag.is_empty() {
-        reading.reason.get_or_insert_with(|| source.lag.clone());
+    if row.signal.row().kind == Kind::Gauge {
+        reading = reading.lagging(&source.lag);
     }
     Some(reading)
 }

@@ -44,6 +44,8 @@ struct Seen {
     value: f64,
     /// The time that the sample carries, or that of the answer.
     at: Time,
+    /// It carries its time.
+    stamped: bool,
     /// The line of the page.
     line: u32,
 }
@@ -108,7 +110,8 @@ pub(super) fn read(
                 Some(label) => format!("{} {label}", sample.name),
                 None => sample.name.to_string(),
             };
-            seen.push(Seen { part: *part, place: place.clone(), factors, pid, name, value, at, line: sample.line });
+            let (place, stamped, line) = (place.clone(), stamp.is_some(), sample.line);
+            seen.push(Seen { part: *part, place, factors, pid, name, value, at, stamped, line });
         }
     });
     note_summary(source, &summary, bad_labels, account);

@@ -1,8 +1,9 @@
 //! What a file is, by its content.
 
 use anyhow::{Result, anyhow};
+use engines::table::Table;
 use engines::{Whereabouts, saved};
-use model::{Facts, Log, Note, Time};
+use model::{Facts, Log, Note, Passed, Time};
 use wire::launch::{self, Looks};
 use wire::transcript::{self, Part};
 
@@ -14,7 +15,7 @@ use crate::look::Eye;
 pub(super) struct Piece {
     /// The file.
     pub(super) name: String,
-    /// On a page that a router passes on: the worker that it is of. In a log of several programs: the one that wrote it.
+    /// On a page of several servers: the one that it is of. In a log of several programs: the one that wrote it.
     pub(super) worker: Option<String>,
     /// The engine.
     pub(super) engine: String,
@@ -56,6 +57,10 @@ pub(super) struct Answer {
     pub(super) first_line: u32,
     /// When, as far as the file says it.
     pub(super) at: Option<Time>,
+    /// Who gave it, where that was not the server itself.
+    pub(super) passed: Option<Passed>,
+    /// What is to be said of it then.
+    pub(super) note: Option<Note>,
 }
 
 /// The pieces of a file. The error says what it looks like.
@@ -71,9 +76,12 @@ pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)
         return Err(refused(content, shape));
     }
     let plain = transcript::unquoted(whole);
-    let (answers, notes) = answers(eye, content, &plain);
-    if !answers.is_empty() {
-        return Ok((answers, notes));
+    let Answers { found, notes, refused: why } = answers(eye, content, &plain);
+    if !found.is_empty() {
+        return Ok((found, notes));
+    }
+    if let Some(why) = why {
+        return Err(crate::wrong_usage(anyhow!("{}: {why}", content.name)));
     }
     let inner = transcript::unfenced(&plain);
     let text = String::from_utf8_lossy(&inner);
@@ -94,49 +102,68 @@ pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)
     }
 }
 
-/// The answers in a text: the whole of it, or what commands in it printed.
-fn answers(eye: &Eye, content: &Content, text: &[u8]) -> (Vec<Piece>, Vec<Note>) {
-    let (mut found, mut notes) = (Vec::new(), Vec::new());
-    for part in transcript::parts(text) {
-        let Some(relayed) = saved::relayed(&eye.tables, &part.body) else {
-            let inner = || part.json().and_then(|json| answer(eye, content, &json));
-            found.extend(answer(eye, content, &part).or_else(inner));
-            continue;
-        };
-        notes.extend(left_out(&content.name, &relayed));
-        for saved::Page { worker, first_line, body } in relayed.pages {
-            let first_line = part.first_line.saturating_add(first_line - 1);
-            let own = Part { first_line, body: body.into(), date: part.date.clone() };
-            found.extend(answer(eye, content, &own).map(|piece| Piece { worker: Some(worker), ..piece }));
-        }
-    }
-    (found, notes)
+/// What a text holds of answers.
+#[derive(Default)]
+struct Answers {
+    found: Vec<Piece>,
+    notes: Vec<Note>,
+    /// It is a page that no server's word stands on, and this says why.
+    refused: Option<String>,
 }
 
-/// What of a router's page is read for none of its workers.
-fn left_out(name: &str, page: &saved::Relayed) -> Vec<Note> {
+/// The answers in a text: the whole of it, or what commands in it printed.
+fn answers(eye: &Eye, content: &Content, text: &[u8]) -> Answers {
+    let mut all = Answers::default();
+    for part in transcript::parts(text) {
+        let Some(apart) = engines::apart(&eye.tables, &part.body) else {
+            let of = |part: &Part<'_>| Some(answer(content, part, saved::answer(&eye.tables, &part.body)?));
+            all.found.extend(of(&part).or_else(|| of(&part.json()?)));
+            continue;
+        };
+        if apart.pages.is_empty() {
+            all.refused = apart.notes.first().map(|note| note.text.clone());
+        }
+        let remarks = apart.notes.iter().map(|note| Note::new(note.id, format!("{}: {}", content.name, note.text)));
+        all.notes.extend(remarks.chain(left_out(&content.name, &apart)));
+        for page in apart.pages {
+            let Some(known) = saved::part(&eye.tables, &page) else { continue };
+            let first_line = part.first_line.saturating_add(page.first_line - 1);
+            let own = Part { first_line, body: page.body.into(), date: part.date.clone() };
+            let mut piece = answer(content, &own, known);
+            if let Matter::Answer(answer) = &mut piece.matter {
+                (answer.passed, answer.note) = (page.passed, page.note);
+            }
+            all.found.push(Piece { worker: page.server, ..piece });
+        }
+    }
+    all
+}
+
+/// What of a page that several servers share is read for none of them.
+fn left_out(name: &str, page: &engines::Apart) -> Vec<Note> {
     let read = page.pages.len();
-    let workers = (page.workers > read)
-        .then(|| format!("{name}: it names {} workers; only {read} of them were read", page.workers));
+    let workers = (page.servers > read && read > 0)
+        .then(|| format!("{name}: it names {} servers; only {read} of them were read", page.servers));
     let unnamed = (page.unnamed > 0)
-        .then(|| format!("{name}: {} of its samples name no worker, and were read for none", page.unnamed));
+        .then(|| format!("{name}: {} of its samples name no server, and were read for none", page.unnamed));
     workers.into_iter().chain(unnamed).map(|text| Note::new("cut", text)).collect()
 }
 
-fn answer(eye: &Eye, content: &Content, part: &Part<'_>) -> Option<Piece> {
-    let (table, get) = saved::answer(&eye.tables, &part.body)?;
+fn answer(content: &Content, part: &Part<'_>, (table, get): (&Table, &str)) -> Piece {
     let dated = part.date.as_deref().and_then(times::of_header);
     let answer = Answer {
         get: get.to_owned(),
         body: part.body.to_vec(),
         first_line: part.first_line,
         at: saved::said_at(table, get, &part.body).or(dated),
+        passed: None,
+        note: None,
     };
     let observation = answer.observed(&content.name, sense::clock::now());
     let account = engines::interpret(table, &[observation], &[], &Facts::new());
     let engine = table.engine.name.clone();
     let (name, capacity) = (content.name.clone(), capacity(&account));
-    Some(Piece { name, worker: None, engine, matter: Matter::Answer(answer), facts: account.facts, capacity })
+    Piece { name, worker: None, engine, matter: Matter::Answer(answer), facts: account.facts, capacity }
 }
 
 impl Answer {
@@ -146,6 +173,7 @@ impl Answer {
             status: 200,
             body: self.body.clone(),
             first_line: Some(self.first_line),
+            passed: self.passed.clone(),
             ..model::Answer::default()
         };
         model::Observation {

@@ -105,13 +105,14 @@ pub(super) fn understood(eye: &Eye, pieces: Vec<Piece>, now: Time) -> Looked {
                     untimed.push(answer.get.clone());
                 }
                 observations.push(answer.observed(&piece.name, now));
+                candidate.notes.extend(answer.note);
             }
             Matter::Log(log) => logs.push(log),
             Matter::Start { place, notes } => {
                 name = place.file.clone().unwrap_or(name);
                 candidate.place = Whereabouts { saved: true, ..*place };
                 candidate.flags = piece.facts;
-                candidate.notes = notes;
+                candidate.notes.extend(notes);
             }
         }
         if !names.contains(&name) {

@@ -106,8 +106,15 @@ fn blind() -> impl Strategy<Value = Blind> {
 }
 
 fn seen() -> impl Strategy<Value = Observation> {
-    let answer = (any::<u16>(), any::<String>(), bytes(), any::<Option<u32>>())
-        .prop_map(|(status, content_type, body, first_line)| Answer { status, content_type, body, first_line });
+    let answer = (any::<u16>(), any::<String>(), bytes(), any::<Option<u32>>()).prop_map(
+        |(status, content_type, body, first_line)| Answer {
+            status,
+            content_type,
+            body,
+            first_line,
+            ..Answer::default()
+        },
+    );
     let outcome = prop_oneof![answer.prop_map(Ok), blind().prop_map(Err)];
     (any::<String>(), any::<String>(), seconds(), seconds(), outcome)
         .prop_map(|(get, url, at, took, outcome)| Observation { get, url, at: Time(at), took, outcome })

@@ -1,0 +1,137 @@
+//! A page that holds the series of several servers, or one server's under other names, becomes one page a server. Numbers of
+//! two servers must never meet, and every line keeps its number, so that where a number stands stays true.
+
+use std::collections::BTreeMap;
+
+use model::text::printable;
+use model::{Note, Passed};
+use wire::exposition::{Limits, scan};
+
+use crate::Tables;
+use crate::interpret::looks_wrong;
+
+/// Servers of which the lines are told apart on one page.
+pub(crate) const MOST_SERVERS: usize = 256;
+/// Bytes of the pages of all servers together: their lines may stand far apart, and each keeps its place.
+const MOST_BYTES: usize = 64 << 20;
+
+/// A page, taken apart.
+#[derive(Debug, Clone, Default)]
+pub struct Apart {
+    /// The servers' pages; none where what is on it is no server's word, which a note says.
+    pub pages: Vec<Page>,
+    /// How many servers have lines on it; more than there are pages where limits cut some off.
+    pub servers: usize,
+    /// Samples that name no server, where others do: of none of them.
+    pub unnamed: usize,
+    /// Remarks about the page as a whole.
+    pub notes: Vec<Note>,
+    /// What served it in the engines' place; a router passes pages on as they are, and is none.
+    pub wrapper: Option<String>,
+}
+
+/// The lines of one server, and between them as many empty ones as there are of others.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The server, as the page names it; none on a page of one server that it does not name.
+    pub server: Option<String>,
+    /// The engine, where one alone has all series on it that are known.
+    pub engine: Option<String>,
+    /// The number of its first line on the page, from 1.
+    pub first_line: u32,
+    /// Its lines.
+    pub body: Vec<u8>,
+    /// Who passes it on, where that may make it older or leave things out.
+    pub passed: Option<Passed>,
+    /// What is to be said of everything that is read from it.
+    pub note: Option<Note>,
+}
+
+/// Takes a page apart; `None` for one that a single engine gave itself.
+pub fn apart(tables: &Tables, body: &[u8]) -> Option<Apart> {
+    // Most pages are an engine's own, and given up after one search for a few dozen texts.
+    if !tables.hints().are_in(body) || looks_wrong(body).is_some() {
+        return None;
+    }
+    relayed(tables, body).or_else(|| crate::wrapped::unwrap(tables, body))
+}
+
+/// Takes apart a page on which a router passes on its workers' own pages.
+fn relayed(tables: &Tables, body: &[u8]) -> Option<Apart> {
+    let sources = tables.iter().flat_map(|table| &table.sources);
+    let mut labels: Vec<&str> = sources.filter_map(|source| source.relay.as_deref()).collect();
+    labels.dedup();
+    let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
+    let (mut pages, mut unnamed) = (Pages::default(), 0);
+    scan(
+        body,
+        &Limits::whole(),
+        |_| true,
+        |sample| match labels.iter().find_map(|label| sample.labels.get(label)) {
+            Some(worker) => {
+                let line = lines.get(sample.line as usize - 1).copied().unwrap_or_default();
+                pages.line(&worker, sample.line, line);
+            }
+            None => unnamed += 1,
+        },
+    );
+    let servers = pages.servers();
+    let page = |(worker, page): (String, Page)| Page { server: Some(printable(&worker)), ..page };
+    let pages = pages.finished().map(page).collect();
+    (servers > 0).then_some(Apart { pages, servers, unnamed, ..Apart::default() })
+}
+
+/// Pages that grow line by line.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    by: BTreeMap<String, Growing>,
+    /// Bytes that are left for all of them.
+    left: usize,
+}
+
+#[derive(Debug, Default)]
+struct Growing {
+    page: Page,
+    /// The number of the line behind its last one.
+    next: u32,
+    /// It needs too much room, or there were too many others before.
+    cut: bool,
+}
+
+impl Default for Pages {
+    fn default() -> Pages {
+        Pages { by: BTreeMap::new(), left: MOST_BYTES }
+    }
+}
+
+impl Pages {
+    /// One more line of a server, with its end; numbers ascend.
+    pub(crate) fn line(&mut self, server: &str, number: u32, line: &[u8]) {
+        let cut = self.by.len() >= MOST_SERVERS;
+        if !self.by.contains_key(server) {
+            let page = Page { first_line: number, ..Page::default() };
+            self.by.insert(server.to_owned(), Growing { page, next: number, cut });
+        }
+        let Some(own) = self.by.get_mut(server).filter(|own| !own.cut) else { return };
+        let between = number.saturating_sub(own.next) as usize;
+        if between + line.len() > self.left {
+            self.left += own.page.body.len();
+            *own = Growing { cut: true, ..Growing::default() };
+            return;
+        }
+        self.left -= between + line.len();
+        own.page.body.resize(own.page.body.len() + between, b'\n');
+        own.page.body.extend_from_slice(line);
+        own.next = number.saturating_add(1);
+    }
+
+    /// How many servers have lines.
+    pub(crate) fn servers(&self) -> usize {
+        self.by.len()
+    }
+
+    /// The whole pages, by server.
+    pub(crate) fn finished(self) -> impl Iterator<Item = (String, Page)> {
+        self.by.into_iter().filter(|(_, own)| !own.cut).map(|(server, own)| (server, own.page))
+    }
+}

@@ -1,0 +1,140 @@
+//! The wrappers around a page: mostly one; two where a collector has read another wrapper's page.
+
+use std::borrow::Cow;
+
+use model::{Note, Passed};
+use wire::exposition::{Limits, Sample, scan};
+
+use super::names::{Meant, Names, Word};
+use crate::Tables;
+use crate::table::Wrapper;
+
+/// The wrappers around a page, those first of which names on it are.
+pub(super) struct Layers<'t>(Vec<&'t Wrapper>);
+
+/// How the samples of one server say whose they are.
+pub(super) struct Whose {
+    /// The values of the labels that tell it.
+    pub(super) key: String,
+    /// The same with the labels' names.
+    pub(super) shown: String,
+}
+
+impl<'t> Layers<'t> {
+    /// Those around a page; none where it is an engine's own.
+    pub(super) fn around(tables: &'t Tables, names: &Names<'_>, body: &[u8]) -> Option<Layers<'t>> {
+        let wrappers = &tables.wrappers().wrapper;
+        let mut needed: Vec<usize> = Vec::new();
+        let (mut samples, mut told) = (0, vec![0; wrappers.len()]);
+        scan(
+            body,
+            &Limits::whole(),
+            |name| names.know(name),
+            |sample| {
+                let Some(word) = names.get(&sample.name) else { return };
+                let tells = |wrapper: &Wrapper| wrapper.told_by.iter().any(|label| said(word, &sample, label));
+                if let Some(by) = word.by {
+                    if !needed.contains(&by) && (is_plain(word) || tells(&wrappers[by])) {
+                        needed.push(by);
+                    }
+                    if !is_plain(word) && !tells(&wrappers[by]) {
+                        return;
+                    }
+                }
+                samples += 1;
+                for (count, wrapper) in told.iter_mut().zip(wrappers) {
+                    *count += usize::from(tells(wrapper));
+                }
+            },
+        );
+        let mut layers: Vec<&Wrapper> = needed.iter().map(|by| &wrappers[*by]).collect();
+        for (count, wrapper) in told.into_iter().zip(wrappers) {
+            // A label on some samples is the engine's own; one that another wrapper adds as well tells nothing more.
+            let explained = |label: &String| layers.iter().any(|layer| layer.own.contains(label));
+            if count == samples && samples > 0 && !wrapper.told_by.iter().any(explained) {
+                layers.push(wrapper);
+            }
+        }
+        // Where labels tell more, nothing is left to be said of a name that merely stands in front.
+        if layers.len() > 1 {
+            layers.retain(|layer| !layer.before_colon);
+        }
+        (!layers.is_empty()).then_some(Layers(layers))
+    }
+
+    /// What it is called.
+    pub(super) fn title(&self) -> String {
+        self.0.iter().map(|layer| layer.title.as_str()).collect::<Vec<_>>().join(", behind ")
+    }
+
+    /// The wrapper that tells what it thinks of servers.
+    pub(super) fn opinion(&self) -> Option<&'t Wrapper> {
+        self.0.iter().copied().find(|layer| layer.opinion)
+    }
+
+    /// Whether counters of servers that have gone stay on the page.
+    pub(super) fn counters_stay(&self) -> bool {
+        self.0.iter().any(|layer| layer.counters_stay)
+    }
+
+    /// Whether a sample counts: of names that stand for themselves always, of others beside a label that tells the wrapper.
+    pub(super) fn count(&self, word: &Word<'_>, sample: &Sample<'_>) -> bool {
+        let told = |layer: &&Wrapper| layer.told_by.iter().any(|label| said(word, sample, label));
+        is_plain(word) || self.0.iter().any(told)
+    }
+
+    /// Whose a sample is; none where it has none of the labels that tell it.
+    pub(super) fn whose(&self, sample: &Sample<'_>) -> Option<Whose> {
+        let mut parts: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        for layer in &self.0 {
+            let mut said = layer.server.iter().filter_map(|label| Some((label.as_str(), sample.labels.get(label)?)));
+            let first = said.find(|(_, value)| !value.is_empty());
+            parts.extend(first.filter(|(label, _)| !parts.iter().any(|(known, _)| known == label)));
+        }
+        let shown = parts.iter().map(|(label, value)| format!("{label}={}", model::text::printable(value)));
+        let shown = shown.collect::<Vec<_>>().join(",");
+        let key = parts.iter().map(|(_, value)| value.as_ref()).collect::<Vec<_>>().join("\0");
+        (!parts.is_empty()).then_some(Whose { key, shown })
+    }
+
+    /// The engine that a sample names.
+    pub(super) fn engine(&self, sample: &Sample<'_>) -> Option<&'t str> {
+        let labels = self.0.iter().filter_map(|layer| layer.engine.as_ref());
+        let mut said = labels.filter_map(|engine| engine.is.get(sample.labels.get(&engine.label)?.as_ref()));
+        said.next().map(String::as_str)
+    }
+
+    /// Whether a label is the wrappers' and not the engine's.
+    pub(super) fn own(&self, label: &str) -> bool {
+        self.0.iter().any(|layer| layer.own.iter().any(|own| own == label))
+    }
+
+    /// Who passes the page on, and how much older than it its numbers may be.
+    pub(super) fn passed(&self) -> Passed {
+        let lags = self.0.iter().map(|layer| layer.lag()).filter(|lag| !lag.is_empty());
+        Passed { by: self.title(), lag: lags.collect::<Vec<_>>().join("; ") }
+    }
+
+    /// What is to be said of everything that is read from the page.
+    pub(super) fn note(&self) -> Note {
+        let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).collect();
+        Note::new("wrapped", format!("read from a page of {}: {}", self.title(), notes.join("; ")))
+    }
+}
+
+/// Whether a name needs no label beside it.
+fn is_plain(word: &Word<'_>) -> bool {
+    match &word.meant {
+        Meant::Series(_) => true,
+        Meant::Alias(alias) => alias.name.contains(':'),
+    }
+}
+
+/// Whether a sample has a label that its engine's table does not read itself.
+fn said(word: &Word<'_>, sample: &Sample<'_>, label: &str) -> bool {
+    let read = || match &word.meant {
+        Meant::Series(series) => series.reads(label),
+        Meant::Alias(_) => false,
+    };
+    sample.labels.get(label).is_some() && !read()
+}

@@ -1,0 +1,152 @@
+//! Pages that are of several servers, or under other names, taken apart: which are, which are not, and what is left of each.
+
+use std::path::Path;
+
+use engines::{Apart, Page, Tables, apart};
+
+fn taken(page: &str) -> Apart {
+    apart(&Tables::builtin(), page.as_bytes()).unwrap_or_else(|| panic!("not taken apart:\n{page}"))
+}
+
+fn is_own(page: &str) -> bool {
+    apart(&Tables::builtin(), page.as_bytes()).is_none()
+}
+
+/// Every server with its page's lines that are not empty.
+fn servers(apart: &Apart) -> Vec<(&str, String)> {
+    let lines = |page: &Page| {
+        let text = String::from_utf8(page.body.clone()).expect("text");
+        text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    apart.pages.iter().map(|page| (page.server.as_deref().unwrap_or_default(), lines(page))).collect()
+}
+
+#[test]
+fn an_engines_own_page_is_left_alone() {
+    for page in [
+        "sglang:token_usage{tp_rank=\"0\"} 0.5\n",
+        // A label on some series is the engine's, and one that its table reads as well.
+        "sglang:token_usage{url=\"http://a\"} 0.5\nsglang:num_running_reqs 1\n",
+        "smg_worker_requests_active{worker=\"http://a\",url=\"b\"} 1\nsmg_worker_cb_state 1\n",
+        // Names of other programs that look alike.
+        "ray_node_mem_used{SessionName=\"s\"} 1\nprometheus_http_requests_total 2\n",
+        "kv_cache_usage_perc{model=\"m\"} 0.5\n",
+        "",
+        "{\"ray_sglang_token_usage\": 1}",
+    ] {
+        assert!(is_own(page), "{page}");
+    }
+}
+
+/// What engines and routers were seen to serve themselves is taken for nothing else.
+#[test]
+fn no_recorded_page_is_taken_for_a_wrappers() {
+    let tables = Tables::builtin();
+    let (mut folders, mut read) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines")], 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "prom") {
+                let taken = apart(&tables, &std::fs::read(&path).expect("a page"));
+                assert_eq!(taken.and_then(|apart| apart.wrapper), None, "{}", path.display());
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 60, "{read} pages");
+}
+
+#[test]
+fn names_lose_what_was_put_around_them_and_nothing_else() {
+    for (name, own) in [
+        ("ray_sglang_token_usage", "sglang_token_usage"),
+        ("ray_sglang:token_usage", "sglang:token_usage"),
+        ("sglang:token_usage_gauge", "sglang:token_usage"),
+        ("prometheus_sglang:token_usage", "sglang:token_usage"),
+        ("llm_sglang:token_usage", "sglang:token_usage"),
+        ("a_b_sglang:token_usage", "sglang:token_usage"),
+    ] {
+        let page = format!("# HELP {name} -\n# TYPE {name} gauge\n{name}{{tp_rank=\"0\"}} 0.50 1796000000000\n");
+        let apart = taken(&page);
+        assert_eq!(servers(&apart), [("", format!("{own}{{tp_rank=\"0\"}} 0.5 1796000000000"))], "{name}");
+        assert_eq!(apart.pages[0].first_line, 3, "{name}");
+    }
+    for name in ["llm_sglang_token_usage", "llmsglang:token_usage", "ray_token_usage", "sglang:token_usage_max"] {
+        assert!(is_own(&format!("{name} 0.5\n")), "{name}");
+    }
+}
+
+#[test]
+fn lines_keep_their_numbers_and_labels_that_were_added_go() {
+    let page = "ray_x 1\nray_sglang_token_usage{ReplicaId=\"b\",Version=\"2\",tp_rank=\"0\"} 0.5\n\
+                ray_sglang_token_usage{ReplicaId=\"a\",tp_rank=\"1\"} 0.25\n\
+                ray_sglang_num_running_reqs{ReplicaId=\"b\"} 3\n";
+    let apart = taken(page);
+    let bodies: Vec<(u32, String)> =
+        apart.pages.iter().map(|page| (page.first_line, String::from_utf8_lossy(&page.body).into_owned())).collect();
+    assert_eq!(
+        bodies,
+        [
+            (3, "sglang_token_usage{tp_rank=\"1\"} 0.25\n".to_owned()),
+            (2, "sglang_token_usage{tp_rank=\"0\"} 0.5\n\nsglang_num_running_reqs 3.0\n".to_owned()),
+        ]
+    );
+    assert_eq!((apart.servers, apart.unnamed), (2, 0));
+}
+
+/// What another wrapper has read of a wrapper's page: the servers are told by the labels of both.
+#[test]
+fn wrappers_around_wrappers_do_not_put_servers_together() {
+    let alone = "aibrix:token_usage{model_name=\"m\"} 0.5\nsglang:num_running_reqs{model_name=\"m\"} 1\n";
+    let said = "sglang:token_usage{model_name=\"m\"} 0.5; sglang:num_running_reqs{model_name=\"m\"} 1.0";
+    assert_eq!(servers(&taken(alone)), [("", said.to_owned())]);
+    let line = |instance: &str| alone.replace("{model_name", &format!("{{instance=\"{instance}\",model_name"));
+    let both = line("a:1") + &line("b:1");
+    let apart = taken(&both);
+    assert_eq!(servers(&apart), [("instance=a:1", said.to_owned()), ("instance=b:1", said.to_owned())]);
+    let lag = &apart.pages[0].passed.as_ref().expect("who passes it on").lag;
+    assert!(lag.contains("300 s") && apart.wrapper.as_deref().is_some_and(|title| title.contains("AIBrix")), "{lag}");
+    let nested = "ray_sglang_token_usage{ReplicaId=\"r\",instance=\"a:1\"} 0.5\n\
+                  ray_sglang_token_usage{ReplicaId=\"r\",instance=\"b:1\"} 0.6\n";
+    let names: Vec<String> = taken(nested).pages.into_iter().filter_map(|page| page.server).collect();
+    assert_eq!(names, ["ReplicaId=r,instance=a:1", "ReplicaId=r,instance=b:1"]);
+}
+
+#[test]
+fn a_copy_is_read_where_the_original_is_missing() {
+    let page = "sglang:token_usage 0.25\naibrix:token_usage 0.5\naibrix:queue_size 7\n";
+    assert_eq!(servers(&taken(page)), [("", "sglang:token_usage 0.25; sglang:num_queue_reqs 7.0".to_owned())]);
+}
+
+#[test]
+fn what_is_of_no_server_is_counted_and_not_read() {
+    let page = "ray_sglang_token_usage{ReplicaId=\"a\"} 0.5\nray_sglang_token_usage 0.9\n";
+    let apart = taken(page);
+    assert_eq!(servers(&apart), [("ReplicaId=a", "sglang_token_usage 0.5".to_owned())]);
+    assert_eq!((apart.servers, apart.unnamed), (1, 1));
+    let page = "gpustack:num_requests_running{model_instance_name=\"i\",runtime=\"Other\"} 1\n";
+    let apart = taken(page);
+    assert!(apart.pages.is_empty() && apart.notes.iter().any(|note| note.id == "unplaced"), "{apart:?}");
+}
+
+/// Retractions alone are what is left of a replica that has gone; its counters say nothing of now.
+#[test]
+fn a_server_of_which_only_counters_are_left_has_gone() {
+    let page = "ray_sglang_token_usage{ReplicaId=\"a\"} 0.5\n\
+                ray_sglang_num_retracted_requests_total{ReplicaId=\"b\"} 9\n";
+    let apart = taken(page);
+    assert_eq!(servers(&apart).len(), 1);
+    let note = apart.notes.iter().find(|note| note.id == "gone").expect("a note");
+    assert!(note.text.contains("ReplicaId=b"), "{}", note.text);
+    // Where counters do not stay, a server may have nothing else.
+    let page = "sglang:num_retracted_requests_total{url=\"http://u:p@h/metrics?key=k\"} 9\n";
+    assert_eq!(servers(&taken(page))[0].0, "url=http://h/metrics");
+}
+
+#[test]
+fn servers_beyond_the_cap_are_counted() {
+    let line = |number: u32| format!("ray_sglang_token_usage{{ReplicaId=\"{number:03}\"}} 0.5\n");
+    let apart = taken(&(0..300).map(line).collect::<String>());
+    assert_eq!((apart.pages.len(), apart.servers), (256, 300));
+}

@@ -1,0 +1,98 @@
+//! A target that serves other servers' pages: a cluster's agent, a collector, a time-series store. One page of it may be
+//! several servers; nothing else is asked of it, as nothing else there is theirs.
+
+use std::collections::BTreeMap;
+
+use engines::{Apart, Page, saved};
+use model::{Account, Answer, Facts, Note, Observation};
+use sense::Target;
+
+use super::candidate::{Candidate, Looked};
+use super::{Eye, ask, named};
+
+/// A page on which servers stand that it names.
+pub(super) struct Shared {
+    target: Target,
+    observation: Observation,
+    apart: Apart,
+}
+
+/// Takes the page apart that a target gave. That of one server which it does not name takes its place; of servers that it
+/// names, and of none, it is given back. A process that is known serves its own page.
+pub(super) fn read(
+    eye: &Eye,
+    candidate: &mut Candidate,
+    target: &Target,
+    observation: &mut Observation,
+) -> Option<Shared> {
+    let answer = observation.outcome.as_mut().ok().filter(|answer| answer.status == 200)?;
+    if candidate.process.is_some() {
+        return None;
+    }
+    let apart = engines::apart(&eye.tables, &answer.body).filter(|apart| apart.wrapper.is_some())?;
+    if let [Page { server: None, body, passed, note, .. }] = apart.pages.as_slice() {
+        // Its lines are those of the page, which may begin further down.
+        (answer.body, answer.passed) = (body.clone(), passed.clone());
+        candidate.notes.extend(note.iter().chain(&apart.notes).cloned());
+        return None;
+    }
+    Some(Shared { target: target.clone(), observation: observation.clone(), apart })
+}
+
+impl Shared {
+    /// The servers on the page; where there is none, the target with `unknown`, and why.
+    pub(super) fn told(self, eye: &Eye, candidate: Candidate, unknown: impl FnOnce() -> Account) -> Vec<Looked> {
+        let Shared { target, observation, apart } = self;
+        let mut notes = apart.notes;
+        if apart.servers > apart.pages.len() && !apart.pages.is_empty() {
+            let text = format!("{} servers stand on the page; only {} were read", apart.servers, apart.pages.len());
+            notes.push(Note::new("cut", text));
+        }
+        if apart.unnamed > 0 {
+            let text = format!("{} samples of the page name no server, and were read for none", apart.unnamed);
+            notes.push(Note::new("cut", text));
+        }
+        if apart.pages.len() > 1 && !candidate.logs.is_empty() {
+            let text = "a log that was given could be that of any server on the page: it was not read";
+            notes.push(Note::new("log-unplaced", text));
+        }
+        let alone = apart.pages.len() == 1;
+        let own = |page| one(eye, &candidate, &target, &observation, page, alone);
+        let mut looked: Vec<Looked> = apart.pages.into_iter().filter_map(own).collect();
+        if looked.is_empty() {
+            looked.push(Looked::of(candidate, unknown()));
+        }
+        // What is to be said of the page is said once.
+        looked[0].account.notes.extend(notes);
+        looked
+    }
+}
+
+/// One server of a page.
+fn one(
+    eye: &Eye,
+    candidate: &Candidate,
+    target: &Target,
+    seen: &Observation,
+    page: Page,
+    alone: bool,
+) -> Option<Looked> {
+    let (table, get) = saved::part(&eye.tables, &page)?;
+    let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
+    let mut observation = Observation { get: get.to_owned(), outcome: Ok(answer), ..seen.clone() };
+    let logs = if alone { candidate.logs.as_slice() } else { &[] };
+    let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &Facts::new());
+    account.notes.extend(candidate.notes.iter().cloned().chain(page.note));
+    // Workers that it names are addresses on another host than that of the page.
+    named::settle(&mut account);
+    ask::forget(&mut observation);
+    let on = table.sources.iter().find(|source| source.get == get).map(|source| source.on.clone());
+    let candidate = Candidate {
+        engine: Some(table.engine.name.clone()),
+        ports: BTreeMap::from([(on.unwrap_or_default(), target.clone())]),
+        unsorted: Vec::new(),
+        part: page.server,
+        ..candidate.clone()
+    };
+    Some(Looked { observations: vec![observation], ..Looked::of(candidate, account) })
+}
