@@ -17,6 +17,16 @@ pub struct Tables {
     wrappers: WrapperFile,
     /// Made when the first page asks.
     hints: OnceLock<Hints>,
+    /// Made when the first server is asked what it is.
+    questions: OnceLock<Vec<Question>>,
+}
+
+/// A path that tells engines apart.
+#[derive(Debug, Clone)]
+struct Question {
+    path: String,
+    /// Asked only where this one was answered 200 before: where one rule wants it so, all do.
+    after: Option<String>,
 }
 
 impl Tables {
@@ -25,7 +35,12 @@ impl Tables {
         // The build script wrote the bytes with these very types; a test reads them back.
         let all = postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default();
         let wrappers = include_bytes!(concat!(env!("OUT_DIR"), "/wrappers.bin"));
-        Tables { all, wrappers: postcard::from_bytes(wrappers).unwrap_or_default(), hints: OnceLock::new() }
+        Tables {
+            all,
+            wrappers: postcard::from_bytes(wrappers).unwrap_or_default(),
+            hints: OnceLock::new(),
+            questions: OnceLock::new(),
+        }
     }
 
     /// These tables with those of `folders` in the place of their namesakes, or beside the others. A folder with a fault
@@ -41,7 +56,7 @@ impl Tables {
             }
         }
         self.all.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
-        self.hints = OnceLock::new();
+        (self.hints, self.questions) = (OnceLock::new(), OnceLock::new());
         (self, faults)
     }
 
@@ -67,23 +82,30 @@ impl Tables {
 
     /// The paths that tell engines apart, in the order in which to ask them.
     pub fn questions(&self) -> Vec<&str> {
-        let mut rules: Vec<&AnswerRule> = self.iter().flat_map(|table| &table.engine.answer).collect();
-        rules.sort_by_key(|rule| rule.order);
-        let mut paths: Vec<&str> = Vec::new();
-        for rule in rules {
-            for path in rule.after.iter().chain([&rule.get]) {
-                if !paths.contains(&path.as_str()) {
-                    paths.push(path);
-                }
-            }
-        }
-        paths
+        self.sorted().iter().map(|question| question.path.as_str()).collect()
     }
 
-    /// The path that must have been answered 200 before `question` is asked: where one rule wants it so, all do.
+    /// The path that must have been answered 200 before `question` is asked.
     pub fn before(&self, question: &str) -> Option<&str> {
-        let mut rules = self.iter().flat_map(|table| &table.engine.answer).filter(|rule| rule.get == question);
-        rules.find_map(|rule| rule.after.as_deref())
+        self.sorted().iter().find(|known| known.path == question)?.after.as_deref()
+    }
+
+    fn sorted(&self) -> &[Question] {
+        self.questions.get_or_init(|| {
+            let mut rules: Vec<&AnswerRule> = self.iter().flat_map(|table| &table.engine.answer).collect();
+            rules.sort_by_key(|rule| rule.order);
+            let mut sorted: Vec<Question> = Vec::new();
+            for rule in &rules {
+                for path in rule.after.iter().chain([&rule.get]) {
+                    if !sorted.iter().any(|known| known.path == *path) {
+                        let mut own = rules.iter().filter(|rule| rule.get == *path);
+                        let after = own.find_map(|rule| rule.after.clone());
+                        sorted.push(Question { path: path.clone(), after });
+                    }
+                }
+            }
+            sorted
+        })
     }
 
     /// The engine that gave this answer and the kind of port that it shows, if exactly this answer tells.

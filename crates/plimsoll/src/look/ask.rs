@@ -70,8 +70,10 @@ async fn sort_ports(
     observations: &mut Vec<Observation>,
     until: Time,
 ) -> Option<Shared> {
-    let pages = sorting(eye, candidate.engine.as_deref());
-    eye.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect(), until).await;
+    if eye.place.is_far() {
+        let pages = sorting(eye, candidate.engine.as_deref());
+        eye.foresee(candidate.unsorted.iter().map(|target| (target.clone(), pages.clone())).collect(), until).await;
+    }
     for target in std::mem::take(&mut candidate.unsorted) {
         let mut silent = 0;
         let mut recognised = None;

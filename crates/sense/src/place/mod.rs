@@ -140,6 +140,11 @@ impl Place {
         }
     }
 
+    /// Whether it is worth telling it what will be asked.
+    pub fn is_far(&self) -> bool {
+        matches!(self.way, Way::Ssh(_))
+    }
+
     /// Tells that these folders and all below them, but for those of the names `skipped`, will be sifted.
     pub async fn foresee_folders(&self, root: &Path, folders: &[PathBuf], sieve: &Sieve, skipped: &[&str]) {
         if let Way::Ssh(ssh) = &self.way {
