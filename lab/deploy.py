@@ -362,30 +362,48 @@ def on_signal(*_):
     raise Stop
 
 
-def main():
-    options = parse_arguments()
+def alone():
+    """Goes on in a new network namespace with nothing but loopback."""
     if INSIDE not in os.environ:
         os.environ[INSIDE] = "1"
         os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
     loopback_up()
-    own_logs = not options.logs
-    options.logs = (options.logs or pathlib.Path(tempfile.mkdtemp(prefix="plimsoll-lab-"))).resolve()
-    options.logs.mkdir(parents=True, exist_ok=True)
+
+
+def new_folder(what):
+    """A folder for logs and the like, and none any more of those that were killed."""
+    for left in pathlib.Path(tempfile.gettempdir()).glob(f"plimsoll-{what}-*"):
+        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
+            shutil.rmtree(left, ignore_errors=True)
+    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-{what}-{os.getpid()}-"))
+
+
+def live(boot, stay, end, made=None):
+    """Says as JSON what was started, stays until told to stop, ends it, and takes away the folder that it made."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for s in ends:
         signal.signal(s, on_signal)
-    lab = Lab(options)
     try:
-        print(json.dumps(lab.boot()), flush=True)
-        lab.stay()
+        print(json.dumps(boot()), flush=True)
+        stay()
     except Stop:
         pass
     finally:
         for s in ends:
             signal.signal(s, signal.SIG_IGN)
-        lab.end()
-        if own_logs:
-            shutil.rmtree(options.logs, ignore_errors=True)
+        end()
+        if made:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def main():
+    options = parse_arguments()
+    alone()
+    made = None if options.logs else new_folder("lab")
+    options.logs = (options.logs or made).resolve()
+    options.logs.mkdir(parents=True, exist_ok=True)
+    lab = Lab(options)
+    live(lab.boot, lab.stay, lab.end, made)
 
 
 if __name__ == "__main__":

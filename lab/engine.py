@@ -17,15 +17,12 @@ import json
 import os
 import pathlib
 import shlex
-import shutil
-import signal
 import sys
-import tempfile
 import time
 
 import deploy
 import dynamo
-from deploy import HERE, INSIDE, Stop, fetch
+from deploy import HERE, fetch
 
 VERSIONS = {"llamacpp": "11434", "vllm": "0.32.0", "lmcache": "0.5.6"}
 ENVIRONMENT = {  # no hub, nobody told, one thread
@@ -180,37 +177,14 @@ class Engine(dynamo.Dynamo):
                 path.unlink(missing_ok=True)
 
 
-def new_folder():
-    for left in pathlib.Path(tempfile.gettempdir()).glob("plimsoll-engine-*"):  # of one that was killed
-        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
-            shutil.rmtree(left, ignore_errors=True)
-    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-engine-{os.getpid()}-"))
-
-
 def main():
     options = parse_arguments()
-    if INSIDE not in os.environ:
-        os.environ[INSIDE] = "1"
-        os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
-    deploy.loopback_up()
-    made = options.folder is None
-    options.folder = (options.folder or new_folder()).resolve()
+    deploy.alone()
+    made = None if options.folder else deploy.new_folder("engine")
+    options.folder = (options.folder or made).resolve()
     options.folder.mkdir(parents=True, exist_ok=True)
-    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    for s in ends:
-        signal.signal(s, deploy.on_signal)
     lab = Engine(options)
-    try:
-        print(json.dumps(lab.boot()), flush=True)
-        lab.stay()
-    except Stop:
-        pass
-    finally:
-        for s in ends:
-            signal.signal(s, signal.SIG_IGN)
-        lab.end()
-        if made and not options.keep:
-            shutil.rmtree(options.folder, ignore_errors=True)
+    deploy.live(lab.boot, lab.stay, lab.end, None if options.keep else made)
 
 
 if __name__ == "__main__":

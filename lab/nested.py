@@ -9,7 +9,6 @@ Standard library only; needs root.
 
 import ctypes
 import errno
-import json
 import os
 import pathlib
 import select
@@ -21,7 +20,7 @@ import tempfile
 import time
 import uuid
 
-from deploy import PR_SET_PDEATHSIG, Stop, loopback_up
+from deploy import PR_SET_PDEATHSIG, Stop, live, loopback_up
 
 SKIPPED = 75  # EX_TEMPFAIL: this machine cannot do it, nothing is wrong with what is tested
 NO_RIGHT = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS, errno.ENOSPC)
@@ -296,10 +295,6 @@ class Nested:
             select.select([], [], [], 0.1)
 
 
-def on_signal(*_):
-    raise Stop
-
-
 def pause(stay, seconds):
     """Sleeps, and, unless it is to stay, ends the program when standard input has closed."""
     if stay:
@@ -309,21 +304,10 @@ def pause(stay, seconds):
 
 
 def run(boot, stay, end):
-    """The life of a program that starts something here: says as JSON what it started, stays until told to stop, ends it."""
-    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    for s in ends:
-        signal.signal(s, on_signal)
-    code = 0
+    """As `live`; where this machine cannot do it the exit code is 75."""
     try:
-        print(json.dumps(boot()), flush=True)
-        stay()
-    except Stop:
-        pass
+        live(boot, stay, end)
     except Skip as reason:
         print(f"lab: skipped: {reason}", file=sys.stderr)
-        code = SKIPPED
-    finally:
-        for s in ends:
-            signal.signal(s, signal.SIG_IGN)
-        end()
-    sys.exit(code)
+        sys.exit(SKIPPED)
+    sys.exit(0)
