@@ -263,6 +263,8 @@ fn requests(rank: &Rank, width: usize) -> String {
         Signal::PD_PREALLOC,
         Signal::PD_TRANSFER,
         Signal::REQ_RETRACTED_QUEUE,
+        Signal::PD_DEFERRED_RELEASE,
+        Signal::KV_SESSION_HELD,
         Signal::REQ_RETRACTED_TOTAL,
         Signal::REQ_RETRACTED_RECENT,
         Signal::KV_EVICTED_TOTAL,
