@@ -1,14 +1,20 @@
 //! What an operator needs from a server and how each need stands there, by the engine's `doctor.toml`.
 
+mod series;
+mod words;
+
 use std::collections::BTreeSet;
 
-use model::{Account, Finding, FindingState, Fix, Rank, Server, Signal, SourceOutcome, State};
+use model::{Account, Finding, FindingState, Fix, Server, Signal, SourceOutcome, State};
 
+use self::series::{defined, places, series};
+pub use self::series::{series_of, telling_series_of};
+use self::words::{case_evidence, joined, meanwhile, mend, price, where_it_goes};
 use crate::from_files;
 use crate::missing::offered;
-use crate::offered::{Build, OfferedSeries};
+use crate::offered::Build;
 use crate::table::condition::Holds;
-use crate::table::{Case, CaseState, Format, Need, Read, Source, Table};
+use crate::table::{Case, CaseState, Need, Source, Table};
 
 /// Where a flag goes: how the server is started, as far as it can be seen from here.
 #[derive(Debug, Clone, Default)]
@@ -242,21 +248,6 @@ fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState
     (if seen.len() >= wanted { FindingState::Found } else { FindingState::Broken }, text)
 }
 
-fn case_evidence(account: &Account, case: &Case, outcome: Option<&SourceOutcome>) -> String {
-    let mut parts = vec![case.why.clone()];
-    if let Some(outcome) = outcome.filter(|outcome| **outcome != SourceOutcome::Answered) {
-        parts.push(outcome.text().to_owned());
-    }
-    if let Some(fact) = case.when.as_ref().and_then(|when| account.facts.get(when.fact()))
-        && !parts.contains(&fact.source)
-    {
-        parts.push(format!("{} = {}", fact.source, fact.value));
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.dedup();
-    parts.join("; ")
-}
-
 impl From<CaseState> for FindingState {
     fn from(state: CaseState) -> FindingState {
         match state {
@@ -267,167 +258,4 @@ impl From<CaseState> for FindingState {
             CaseState::NotNeeded => FindingState::NotNeeded,
         }
     }
-}
-
-/// The series that tell the need called `id` in this version and role.
-pub fn series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
-    let need = table.needs.iter().find(|need| need.id == id);
-    let source = |need: &Need| table.sources.iter().find(|source| source.id == need.source);
-    need.and_then(|need| Some(series(table, source(need)?, account, need))).unwrap_or_default()
-}
-
-/// Those of [`series_of`] that tell how much is used or in use: the others (a capacity, a count) say nothing of the
-/// cache's fullness by themselves.
-pub fn telling_series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
-    let Some(need) = table.needs.iter().find(|need| need.id == id) else { return Vec::new() };
-    let Some(source) = table.sources.iter().find(|source| source.id == need.source) else { return Vec::new() };
-    let telling = |signal: &Signal| [Signal::KV_USED, Signal::KV_IN_USE].contains(signal);
-    let only = Need { signals: need.signals.iter().copied().filter(telling).collect(), ..need.clone() };
-    series(table, source, account, &only)
-}
-
-/// The series that the source will have for the need's signals in this version and role.
-fn series(table: &Table, source: &Source, account: &Account, need: &Need) -> Vec<String> {
-    if source.format != Format::Prometheus {
-        return Vec::new();
-    }
-    let prefix = table.engine.prefixes.first().map_or("", String::as_str);
-    let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal) && offered(row, account));
-    let plain = rows.filter(|row| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none());
-    let mut names: Vec<String> = plain.map(|row| format!("{prefix}{}", row.name)).collect();
-    let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(name.clone()));
-    names
-}
-
-/// The need's series as the build's own source defines them.
-fn defined<'a>(table: &Table, build: &'a Build, account: &Account, need: &Need) -> Vec<&'a OfferedSeries> {
-    let source = table.sources.iter().find(|source| source.id == need.source);
-    let Some(source) = source.filter(|source| source.format == Format::Prometheus) else { return Vec::new() };
-    let plain = |row: &&Read| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none();
-    let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal)).filter(plain);
-    // A row of another version is as good where the build has its series; one of another role is not.
-    let fits = |row: &&Read| row.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) != Holds::No);
-    let mut found: Vec<&OfferedSeries> = Vec::new();
-    for series in rows.filter(fits).filter_map(|row| build.offered.of(row)) {
-        if !found.contains(&series) {
-            found.push(series);
-        }
-    }
-    // Rows of this version, where there are any: older names that are kept beside them tell no more.
-    if found.iter().any(|series| series.since_table) {
-        found.retain(|series| {
-            series.since_table || build.offered.renamed.iter().any(|renamed| renamed.new == series.name)
-        });
-    }
-    found
-}
-
-/// Where a build defines these series.
-fn places(build: &Build, series: &[&OfferedSeries]) -> String {
-    let Some(first) = series.first() else { return String::new() };
-    let mut text = format!("series by {}, {}:{}", build.said, first.file, first.line);
-    if series.len() > 1 {
-        text += &format!(" and {} more", series.len() - 1);
-    }
-    if let Some(flag) = series.iter().find_map(|series| series.with.as_deref()) {
-        text += &format!(", with {flag}");
-    }
-    for renamed in build.offered.renamed.iter().filter(|renamed| series.iter().any(|one| one.name == renamed.new)) {
-        text += &format!("; {} is called {} there", renamed.old, renamed.new);
-    }
-    text
-}
-
-fn joined(one: &str, other: &str) -> String {
-    if one.is_empty() { other.to_owned() } else { format!("{one}; {other}") }
-}
-
-fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
-    if let Some(line) = from_files::place(place) {
-        return line;
-    }
-    // A scope (a login session, for instance) and a user's manager have no ExecStart that starts this server.
-    let unit = place.unit.as_ref().filter(|unit| unit.ends_with(".service") && !unit.starts_with("user@"));
-    match (&place.container, unit, place.pid) {
-        (Some(container), _, _) => format!("the command of container {container}"),
-        (None, Some(unit), _) => match place.unit_user {
-            Some(user) => format!("ExecStart of {unit} (as user {user}: systemctl --user edit {unit})"),
-            None => match &place.file {
-                Some(file) => format!("ExecStart of {unit}, {file}"),
-                None => format!("ExecStart of {unit} (systemctl edit {unit})"),
-            },
-        },
-        (None, None, Some(pid)) => match &place.command {
-            Some(command) => format!("the command line of pid {pid}: {command} …"),
-            None => format!("the command line of pid {pid}"),
-        },
-        (None, None, None) => format!("the command line that starts the server at {}", server.url),
-    }
-}
-
-/// What to do where no flag of the engine helps.
-fn mend(state: FindingState, need: &Need, account: &Account) -> String {
-    match (state, account.source(&need.source).map(|status| &status.outcome)) {
-        (FindingState::NotOffered, _) => "an upgrade: this version has no switch for it".to_owned(),
-        (_, Some(SourceOutcome::Off(_))) => {
-            "the way to the page: a proxy or a root path in front of it, or a port of its own".to_owned()
-        }
-        (_, Some(SourceOutcome::Denied(_))) => {
-            "credentials for plimsoll: --bearer-file FILE or --bearer-env NAME".to_owned()
-        }
-        (_, Some(SourceOutcome::Unreachable(_))) => "the way to the server: see the evidence".to_owned(),
-        _ if account.fact("version").is_none() => {
-            "unknown: it does not say its version; is it the engine itself, or a copy of its names?".to_owned()
-        }
-        _ if !need.ranks.is_empty() => match (account.fact("nnodes"), account.fact("dist_init_addr")) {
-            (Some(nodes), Some(first)) if nodes != "1" => {
-                format!("the other nodes of {nodes} (all started with {first}): look there")
-            }
-            _ => "the nodes or ports of the ranks that are not seen".to_owned(),
-        },
-        _ => "the server's log: it should be there in this version".to_owned(),
-    }
-}
-
-/// What a restart costs this very server, by what it says of itself.
-fn price(table: &Table, account: &Account, server: &Server) -> String {
-    let mut parts = vec![table.engine.restart.clone()];
-    let sum = |signal| model::sum(&server.ranks, signal);
-    match (sum(Signal::REQ_RUNNING), sum(Signal::REQ_WAITING)) {
-        (Some(running), Some(waiting)) => parts.push(format!("{running} running and {waiting} waiting now")),
-        (Some(running), None) => parts.push(format!("{running} running now")),
-        (None, Some(waiting)) => parts.push(format!("{waiting} waiting now")),
-        (None, None) => {}
-    }
-    match account.fact("radix_off") {
-        Some("on") => parts.push("no prefix cache to lose".to_owned()),
-        Some("off") => parts.push("the prefix cache is lost and must be computed again".to_owned()),
-        _ => {}
-    }
-    if let Some(seconds) = account.fact("start_seconds").and_then(|seconds| seconds.parse::<f64>().ok()) {
-        parts.push(format!("{seconds:.0} s to start, as it took the last time"));
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.join("; ")
-}
-
-/// The answer that is there all the same.
-fn meanwhile(server: &Server, need: &Need) -> String {
-    let pool = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
-    let about_fullness = need.signals.contains(&Signal::KV_USED);
-    match pool.filter(|_| about_fullness).and_then(|(pool, in_use)| Some((pool.get(Signal::KV_USED)?, in_use))) {
-        Some((used, in_use)) => {
-            let source = used.source.as_deref().unwrap_or("another source");
-            format!("{:.1} % in use now, by {source}", in_use * 100.0)
-        }
-        None => recent(server, need).unwrap_or_else(|| need.meanwhile.clone()),
-    }
-}
-
-/// Retractions of the last minute, where a log told them.
-fn recent(server: &Server, need: &Need) -> Option<String> {
-    let told = |rank: &Rank| rank.readings.get(&Signal::REQ_RETRACTED_RECENT).and_then(|recent| recent.source.clone());
-    let source = server.ranks.iter().find_map(told).filter(|_| need.signals.contains(&Signal::REQ_RETRACTED_TOTAL))?;
-    Some(format!("{} in the last minute, by {source}", model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT)?))
 }
