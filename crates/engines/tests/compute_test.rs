@@ -372,3 +372,47 @@ read = []
     let account = told(&tables, &[], &[log("server and client of version 0.6.3")]);
     assert_eq!(account.fact("version"), None);
 }
+
+#[test]
+fn a_part_that_cannot_be_is_not_hidden_in_a_sum() {
+    let rows = r#"{ name = "used", fold = "sum", signal = "kv.used", pool = "full" }"#;
+    let state = |body: &str| of(&page(rows, body), Signal::KV_USED).map(|reading| (reading.value, reading.state));
+    assert_eq!(state("made:used{x=\"a\"} 10\nmade:used{x=\"b\"} 5\n"), Some((Some(15.0), State::Reported)));
+    assert_eq!(state("made:used{x=\"a\"} 10\nmade:used{x=\"b\"} -7\n"), Some((None, State::Impossible)));
+    assert_eq!(state("made:used{x=\"a\"} 10\nmade:used{x=\"b\"} NaN\n"), Some((None, State::Impossible)));
+    // The very same series again is one, and none where it says something else.
+    assert_eq!(state("made:used{x=\"a\"} 10\nmade:used{x=\"a\"} 10\n"), Some((Some(10.0), State::Reported)));
+    assert_eq!(state("made:used{x=\"a\"} 10\nmade:used{x=\"a\"} 11\n"), Some((None, State::Impossible)));
+    let rows = r#"{ name = "used", fold = "max", signal = "kv.used", pool = "full" }"#;
+    assert_eq!(
+        of(&page(rows, "made:used{x=\"a\"} 10\nmade:used{x=\"b\"} NaN\n"), Signal::KV_USED)
+            .map(|reading| reading.state),
+        Some(State::Impossible)
+    );
+}
+
+#[test]
+fn what_belongs_to_no_rank_that_can_be_read_is_no_ranks() {
+    let rows = r#"{ name = "running", signal = "req.running" }"#;
+    let account = page(rows, "made:running{engine=\"0\"} 12\nmade:running{engine=\"zz\"} 500\n");
+    assert_eq!((account.values.len(), value(&account, Signal::REQ_RUNNING)), (1, Some(12.0)));
+    assert!(account.notes.iter().any(|note| note.id == "bad-labels"));
+}
+
+#[test]
+fn an_endless_divisor_makes_no_rate() {
+    let rows = r#"{ name = "hits", over = "asked", signal = "cache.hit_rate" }"#;
+    assert_eq!(of(&page(rows, "made:hits 3\nmade:asked +Inf\n"), Signal::CACHE_HIT_RATE), None);
+}
+
+#[test]
+fn a_list_that_is_cut_is_not_added_up() {
+    let tables = tables(SLOTS);
+    let slots: Vec<String> =
+        (0..2000).map(|index| format!(r#"{{"busy":true,"held":{},"room":512}}"#, index / 1024)).collect();
+    let account = told(&tables, &[answer("/slots", &format!("[{}]", slots.join(",")))], &[]);
+    assert!(account.sets.is_empty() && account.values.is_empty(), "{:?}", account.sets);
+    // A field that is no number is not one that is left out.
+    let account = told(&tables, &[answer("/slots", r#"[{"busy":false,"held":"n/a","room":512}]"#)], &[]);
+    assert_eq!(value(&account, Signal::KV_EVICTABLE), None);
+}

@@ -192,6 +192,8 @@ fn readings(
             let reading =
                 || Reading { source: value.reading.source.clone(), ..Reading::not_reported(value.reading.unit, why) };
             readings.entry(value.signal).or_insert_with(reading);
+        } else if value.reading.state == model::State::NotReported {
+            readings.entry(value.signal).or_insert_with(|| value.reading.clone());
         }
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {

@@ -27,6 +27,8 @@ impl Limit {
 const HALF: f64 = 0.5;
 /// The need, in every engine's table, that every data-parallel rank is visible.
 const RANKS: &str = "ranks";
+/// The note that a list was cut.
+const CUT: &str = "cut";
 /// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 /// The same, where a log told the retractions of the last minute.
@@ -57,10 +59,14 @@ pub fn verdict(server: &Server) -> Verdict {
     // Calm is said of a server only when all of its ranks are known.
     let unknown = server.ranks.iter().filter(|rank| rank.binding().is_none()).count();
     let unseen = server.gaps.iter().any(|gap| gap.id == RANKS);
-    let best = if unknown > 0 || unseen { Level::Unknown } else { Level::Calm };
+    let cut = server.notes.iter().any(|note| note.id == CUT);
+    let best = if unknown > 0 || unseen || cut { Level::Unknown } else { Level::Calm };
     let (level, rule) = reached.unwrap_or((best, String::new()));
     let off = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
     let mut reason = format!("{}{off} in use{}", percent(in_use), place(server, rank, pool));
+    if cut {
+        reason = format!("not all that it says was read; {reason}");
+    }
     if unseen {
         reason = format!("not every data-parallel rank is seen; {reason}");
     }

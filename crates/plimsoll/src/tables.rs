@@ -11,6 +11,8 @@ use engines::table::files::{Folder, NAMES};
 const OF_HOST: &str = "/etc/plimsoll/engines";
 /// Bytes of one file.
 const MOST_BYTES: u64 = 4 << 20;
+/// Bytes of all files together.
+const MOST_IN_ALL: u64 = 64 << 20;
 
 /// The tables, and what is wrong with those that were to be added.
 #[derive(Debug)]
@@ -31,20 +33,26 @@ pub(crate) fn load(given: Option<&Path>) -> Result<Loaded> {
     let mut faults = Vec::new();
     if host.is_dir() {
         match read(host) {
-            Ok(read) => folders.extend(read),
+            Ok((read, found)) => {
+                folders.extend(read);
+                faults.extend(found);
+            }
             Err(error) => faults.push(Fault::of(OF_HOST, format!("{error:#}"))),
         }
     }
     if let Some(given) = given {
-        folders.extend(read(given)?);
+        let (read, found) = read(given)?;
+        folders.extend(read);
+        faults.extend(found);
     }
     let (tables, found) = Tables::builtin().with(&folders);
     faults.extend(found);
     Ok(Loaded { tables, folders, faults })
 }
 
-/// The engines' folders of `path`: itself, where it is one, or those in it.
-pub(crate) fn read(path: &Path) -> Result<Vec<Folder>> {
+/// The engines' folders of `path`: itself, where it is one, or those in it; and what is wrong with those that cannot be read,
+/// which are left out.
+pub(crate) fn read(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
     let is_one = |path: &Path| NAMES.iter().any(|name| path.join(name).is_file());
     let mut paths: Vec<PathBuf> = if is_one(path) {
         vec![path.to_owned()]
@@ -60,19 +68,37 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Folder>> {
         path.display(),
         NAMES.join(", ")
     );
-    paths.iter().map(|path| folder(path)).collect()
+    let (mut folders, mut faults, mut left) = (Vec::new(), Vec::new(), MOST_IN_ALL);
+    for path in &paths {
+        match folder(path, &mut left) {
+            Ok(folder) => folders.push(folder),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    Ok((folders, faults))
 }
 
-fn folder(path: &Path) -> Result<Folder> {
+fn folder(path: &Path, left: &mut u64) -> Result<Folder, Fault> {
     // `.` and a path with a slash at its end have a name, too.
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = whole.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let mut files: [Option<String>; 4] = Default::default();
     for (name, content) in NAMES.iter().zip(&mut files) {
         let file = path.join(name);
+        let fault = |text: String| Fault::of(&file.display().to_string(), text);
         let Ok(known) = std::fs::metadata(&file) else { continue };
-        anyhow::ensure!(known.is_file() && known.len() <= MOST_BYTES, "{}: no file of a table", file.display());
-        *content = Some(std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?);
+        if !known.is_file() {
+            return Err(fault("it is no file".to_owned()));
+        }
+        if known.len() > MOST_BYTES || known.len() > *left {
+            let text = format!(
+                "it is {} bytes long: tables are no more than {MOST_BYTES}, and {MOST_IN_ALL} together",
+                known.len()
+            );
+            return Err(fault(text));
+        }
+        *left -= known.len();
+        *content = Some(std::fs::read_to_string(&file).map_err(|error| fault(error.to_string()))?);
     }
     Ok(Folder { name, path: path.display().to_string(), files })
 }

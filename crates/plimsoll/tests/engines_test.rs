@@ -151,3 +151,48 @@ fn misspelled_facts_are_found() {
         checked.text
     );
 }
+
+/// However a path that runs a model or changes something is spelled, no table may have it asked.
+#[test]
+fn no_spelling_of_a_forbidden_path_passes() {
+    let paths = [
+        "/generate",
+        "//health",
+        "/./health",
+        "/v1/../health",
+        "/%68ealth",
+        "/;/health",
+        "/v1//chat/completions",
+        "/api/generate",
+        "/invocations",
+        "/v1/score",
+        "/collective_rpc",
+        "/unload",
+        "/HEALTH",
+        "http://evil/x",
+    ];
+    for path in paths {
+        let sources = MADE_SOURCES.replace("\"/metrics\"", &format!("{path:?}"));
+        let answers = MADE.replace("\"/metrics\"", &format!("{path:?}"));
+        for (engine, sources) in [(MADE, sources.as_str()), (answers.as_str(), MADE_SOURCES)] {
+            let given = folder(&[("made/engine.toml", engine), ("made/sources.toml", sources)]);
+            let checked = run(&["engines", "check", &shown(given.path())]);
+            assert_eq!(checked.code, Some(3), "{path}: {}", checked.text);
+        }
+    }
+}
+
+/// A file that is no text costs its own folder, and nothing else.
+#[test]
+fn a_file_that_cannot_be_read_costs_its_folder() {
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES), ("evil/engine.toml", MADE)]);
+    std::fs::write(given.path().join("evil/sources.toml"), b"\xff\xfe").expect("a file");
+    let server = server();
+    let with = run(&["status", "--engines", &shown(given.path()), &server.url()]);
+    assert!(
+        with.text.contains("25.0 % in use") && with.text.contains("evil/sources.toml"),
+        "{}{}",
+        with.text,
+        with.errors
+    );
+}

@@ -137,7 +137,8 @@ fn a_number_of_all_ranks_together_is_said_as_that() {
         ("max_total_num_tokens", &zero, 100_000.0),
         ("kv_used_tokens", &one, 2.0),
         ("max_total_num_tokens", &one, 100_000.0),
-        ("evicted_tokens_total", r#"cache_type="RadixCache""#, 12_345.0),
+        ("generation_tokens_total", r#"model_name="m""#, 12_345.0),
+        ("evicted_tokens_total", r#"cache_type="RadixCache""#, 67_890.0),
     ];
     let server = Replay::start()
         .with("/server_info", info("0.5.19", json!({ "enable_metrics": true, "dp_size": 2 })))
@@ -146,8 +147,12 @@ fn a_number_of_all_ranks_together_is_said_as_that() {
     let ranks = value["servers"][0]["ranks"].as_array().expect("ranks");
     assert_eq!(ranks.len(), 2);
     for rank in ranks {
-        let reason = rank["evicted_tokens_total"]["reason"].as_str().expect("a reason");
-        assert!(reason.contains("12345") && reason.contains("together"), "{reason}");
+        let reason = |name: &str| rank[name]["reason"].as_str().expect("a reason").to_owned();
+        let together = reason("generated_tokens_total");
+        assert!(together.contains("12345") && together.contains("together"), "{together}");
+        // Of what its table knows to be a sum it says why it is no rank's.
+        let sum = reason("evicted_tokens_total");
+        assert!(sum.contains("the sum of all replicas"), "{sum}");
     }
 }
 

@@ -142,6 +142,15 @@ fn vllm() -> Result<(), Failed> {
 
     let seen = watch(&dynamo, &["frontend", "worker-0"])?;
     hold(&dynamo, "worker-0", 0, &seen)?;
+    // No line of its log tells of a request thrown out, while its page counts them: never 0 by the log.
+    let said = |seen: &Seen| of(&seen.told, "dynamo-worker")[0]["ranks"][0]["retracted_recent"]["value"].clone();
+    assert!(seen.iter().map(said).all(|said| said.is_null()), "told by no line");
+    let searched = run(&dynamo, &["status", "--json"]).told;
+    let rank = &of(&searched, "dynamo-worker")[0]["ranks"][0];
+    assert!(
+        rank["retracted_recent"]["value"].is_null() && rank["retracted_total"]["value"].as_f64() > Some(0.0),
+        "{rank}"
+    );
     // The router's estimate is above the capacity, is told as the router's, and never became the worker's number.
     let most = estimated(&seen);
     if most > ESTIMATE || most <= BLOCKS {

@@ -92,6 +92,10 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
         let others = around.plus.as_ref()?;
         made.inputs.push(format!("{name} {said}"));
         for (other, number) in read.plus.iter().zip(others) {
+            if !super::may_be(*number) || !super::may_be(value) {
+                value = if super::may_be(value) { *number } else { value };
+                break;
+            }
             made.inputs.push(format!("plus {other} {number}"));
             value += number;
         }
@@ -101,7 +105,7 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
         value /= around.ranks as f64;
     }
     if let Some(divisor) = &read.over {
-        let other = around.other.filter(|other| *other > 0.0)?;
+        let other = around.other.filter(|other| *other > 0.0 && other.is_finite())?;
         if made.inputs.is_empty() {
             made.inputs.push(format!("{name} {said}"));
         }

@@ -88,11 +88,16 @@ fn folded(parts: Parts<'_>, row: &Read, account: &Account) -> Option<f64> {
             continue;
         }
         let beside = |name: &str| path::first(root, element, name).and_then(json::number);
-        let mut number = beside(&row.name).or(row.omitted)?;
+        let found = path::first(root, element, &row.name);
+        let mut number = found.map_or(row.omitted, json::number)?;
         for factor in &row.times {
             number *= beside(factor).or_else(|| super::fact_number(account, factor))?;
         }
         numbers.push(number);
+    }
+    // A part that cannot be is the answer, and not hidden in a sum.
+    if let Some(wrong) = numbers.iter().find(|number| !super::may_be(**number)) {
+        return Some(*wrong);
     }
     match row.fold {
         // A sum of nothing begins below zero, for reasons of its own.

@@ -72,7 +72,14 @@ pub(super) fn read(
     let spots = Spots::of(observation, root);
     let mut any = source.read.is_empty();
     if source.gather {
-        let elements = &elements[..elements.len().min(most)];
+        // A sum of a part is no sum of all.
+        if elements.len() > most {
+            return SourceOutcome::Broken(format!(
+                "GET {} lists more than {most} elements: nothing was added up",
+                source.get
+            ));
+        }
+        let elements = &elements[..];
         any |= gather::read(trust, source, observation, gather::Parts { root, elements, spots: &spots }, account);
         return answered(source, any);
     }
@@ -163,7 +170,9 @@ fn read_element(trust: u16, source: &Source, observation: &Observation, nest: Ne
         }
         let found = path::first(root, element, &row.name);
         let said = found.and_then(number);
-        let Some(number) = said.or_else(|| row.omitted.filter(|_| speaks)) else { continue };
+        // Only what is not there has the usual value; what is no number has none.
+        let usual = || row.omitted.filter(|_| speaks && found.is_none());
+        let Some(number) = said.or_else(usual) else { continue };
         let reading = if let Some(field) = void {
             let why = format!("nothing was published yet: {field} is 0 in {}", source.get);
             model::Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why)

@@ -222,6 +222,11 @@ fn add(readings: &mut model::Readings, signal: model::Signal, reading: model::Re
     }
 }
 
+/// Whether a number can be a part of an amount.
+fn may_be(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}
+
 /// The number that a fact is, if it is one.
 fn fact_number(account: &Account, name: &str) -> Option<f64> {
     account.fact(name).and_then(|fact| fact.parse().ok())

@@ -20,33 +20,49 @@ const KNOBS: usize = 1;
 const SOURCES: usize = 2;
 const DOCTOR: usize = 3;
 
-/// Beginnings of paths that make a model run or change what a server does, in whichever engine: none is ever asked, also
-/// where a table names it.
-const FORBIDDEN: [&str; 24] = [
-    "/health",
-    "/generate",
-    "/v1/completions",
-    "/v1/chat",
-    "/v1/embeddings",
-    "/v1/responses",
-    "/v1/messages",
-    "/completion",
-    "/chat",
-    "/infill",
-    "/embed",
-    "/flush",
-    "/reset",
-    "/clear",
-    "/sleep",
-    "/wake",
-    "/abort",
-    "/start",
-    "/stop",
-    "/update",
-    "/release",
-    "/resume",
-    "/pause",
-    "/shutdown",
+/// Beginnings of parts of paths that make a model run or change what a server does, in whichever engine: none is ever asked,
+/// also where a table names it.
+const FORBIDDEN: [&str; 40] = [
+    "health",
+    "generate",
+    "completions",
+    "completion",
+    "chat",
+    "embeddings",
+    "embed",
+    "responses",
+    "messages",
+    "infill",
+    "flush",
+    "reset",
+    "clear",
+    "sleep",
+    "wake",
+    "abort",
+    "start",
+    "stop",
+    "update",
+    "release",
+    "resume",
+    "pause",
+    "shutdown",
+    "terminate",
+    "invocations",
+    "score",
+    "rerank",
+    "audio",
+    "collective_rpc",
+    "load_lora",
+    "unload",
+    "pooling",
+    "classify",
+    "tokenize",
+    "detokenize",
+    "apply-template",
+    "pull",
+    "delete",
+    "push",
+    "batches",
 ];
 
 /// Facts that no row has to tell.
@@ -77,8 +93,12 @@ fn id_of(id: &str) -> String {
     format!("id = {id:?}")
 }
 
+/// Whether a path is none, is spelled so that a server may read it as another, or has a part that begins so.
 fn may_not_be_asked(get: &str) -> bool {
-    !get.starts_with('/') || FORBIDDEN.iter().any(|front| get.to_ascii_lowercase().starts_with(front))
+    let path = get.split('?').next().unwrap_or_default();
+    let odd = path.contains("//") || path.contains("/.") || path.contains(['%', ';', '\\', '#', ' ']);
+    let parts = || path.split('/').skip(1).map(str::to_ascii_lowercase);
+    !get.starts_with('/') || odd || parts().any(|part| FORBIDDEN.iter().any(|front| part.starts_with(front)))
 }
 
 fn sources(table: &Table, slips: &mut Vec<Slip>) {

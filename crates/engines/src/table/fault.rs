@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// Letters of a line that are shown before what is wrong in it, …
+const MOST_BEFORE: usize = 80;
+/// … and in all.
+const MOST_SHOWN: usize = 160;
+
 /// A fault of one file, at a line of it where that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -16,7 +21,7 @@ pub struct Fault {
 impl Fault {
     /// A fault of a file as a whole.
     pub fn of(file: &str, text: impl Into<String>) -> Fault {
-        Fault { file: file.to_owned(), place: None, text: text.into() }
+        Fault { file: model::text::visible(file), place: None, text: model::text::visible(text) }
     }
 
     /// A fault at a byte of the file's content.
@@ -29,8 +34,17 @@ impl Fault {
         let marked = content
             .get(start..range.end)
             .map_or(1, |marked| marked.lines().next().unwrap_or_default().chars().count().max(1));
-        let shown = format!("{line}\n{}{}", " ".repeat(column), "^".repeat(marked));
-        Fault { file: file.to_owned(), place: Some((before.matches('\n').count() + 1, shown)), text: text.into() }
+        // Of a long line what stands around the mark.
+        let from = column.saturating_sub(MOST_BEFORE);
+        let plain = |letter: char| if model::text::upsets(letter) { '\u{fffd}' } else { letter };
+        let line: String = line.chars().skip(from).take(MOST_SHOWN).map(plain).collect();
+        let marked = marked.min(MOST_SHOWN - (column - from));
+        let shown = format!("{line}\n{}{}", " ".repeat(column - from), "^".repeat(marked));
+        Fault {
+            file: file.to_owned(),
+            place: Some((before.matches('\n').count() + 1, shown)),
+            text: model::text::visible(text),
+        }
     }
 
     /// A fault of the row in which `near` stands; of the file where it does not.

@@ -45,8 +45,9 @@ fn list(loaded: &Loaded) -> Result<Said> {
 }
 
 fn check(folder: &Path) -> Result<Said> {
-    let folders = tables::read(folder).map_err(wrong_usage)?;
-    let (tables, faults) = engines::Tables::builtin().with(&folders);
+    let (folders, mut faults) = tables::read(folder).map_err(wrong_usage)?;
+    let (tables, found) = engines::Tables::builtin().with(&folders);
+    faults.extend(found);
     let mut text = String::new();
     for fault in &faults {
         writeln!(text, "{fault}\n")?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Account, Kind, Observation, Reading, Time};
 
 use super::super::compute::{self, Around};
-use super::super::{fact_number, spots};
+use super::super::{fact_number, may_be, spots};
 use super::{Is, Part, Place, Seen};
 use crate::table::condition::Holds;
 use crate::table::{Fold, Read, Source};
@@ -22,6 +22,10 @@ struct Said {
     stamped: bool,
     /// The first one's line of the page.
     line: u32,
+    /// The labels of those that were added up, by their sum.
+    labels: BTreeSet<u64>,
+    /// What a series said that is there already with another number, or with other factors.
+    twice: Option<f64>,
 }
 
 impl Said {
@@ -29,6 +33,13 @@ impl Said {
     fn folded(&self, read: &Read) -> Result<f64, String> {
         let first = self.values[0];
         let differ = self.values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
+        // A part that cannot be is the answer, and not hidden in a sum.
+        if let Some(wrong) = self.values.iter().find(|value| !may_be(**value)) {
+            return Ok(*wrong);
+        }
+        if let Some(twice) = self.twice {
+            return Err(format!("said twice for one rank: {first}, {twice}"));
+        }
         match read.fold {
             Fold::One if differ => {
                 let said: Vec<String> = self.values.iter().take(4).map(ToString::to_string).collect();
@@ -47,9 +58,20 @@ impl Said {
 /// One reading a row and place.
 pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
     let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
-    for Seen { part, place, factors, name, value, at, stamped, line, .. } in seen {
-        let first = || Said { name, values: Vec::new(), factors, at, stamped, line };
+    for Seen { part, place, factors, name, value, at, stamped, line, labels, .. } in seen {
+        let (none, own) = (BTreeSet::new(), factors.clone());
+        let first = || Said { name, values: Vec::new(), factors, at, stamped, line, labels: none, twice: None };
         let said = values.entry((place, part)).or_insert_with(first);
+        if !said.labels.insert(labels) {
+            // The very same series again: once, or nothing where it says something else.
+            if !said.values.contains(&value) {
+                said.twice = Some(value);
+            }
+            continue;
+        }
+        if source.read[part.row].fold == Fold::One && own != said.factors {
+            said.twice = Some(value);
+        }
         said.values.push(value);
         said.stamped &= stamped;
         if at < said.at {

@@ -5,9 +5,12 @@ mod names;
 mod pids;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use model::text::printable;
-use model::{Account, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, Time, View};
+use model::{
+    Account, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time, View,
+};
 use wire::exposition::{self, Limits};
 
 use self::fold::{ByPlace, fold};
@@ -40,6 +43,8 @@ struct Seen {
     /// The row's factors that are labels of the sample.
     factors: Vec<(String, f64)>,
     pid: Option<u64>,
+    /// All its labels, as one number.
+    labels: u64,
     name: String,
     value: f64,
     /// The time that the sample carries, or that of the answer.
@@ -73,7 +78,10 @@ pub(super) fn read(
     let mut seen = Vec::new();
     let mut bad_labels = 0_usize;
     let wanted = |name: &str| rows.contains_key(found_name(table, name));
-    let summary = exposition::scan(page, &Limits::whole(), wanted, |sample| {
+    // What was saved may have been cut, within its last number, too.
+    let saved = observation.outcome.as_ref().is_ok_and(|answer| answer.first_line.is_some());
+    let limits = if saved { Limits::default() } else { Limits::whole() };
+    let summary = exposition::scan(page, &limits, wanted, |sample| {
         let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
         if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
             return;
@@ -83,9 +91,10 @@ pub(super) fn read(
         {
             return;
         }
+        let mut unread = false;
         let mut number = |kind: &str| {
             let text = source.rank.get(kind).and_then(|label| sample.labels.get(label))?;
-            text.parse::<u32>().inspect_err(|_| bad_labels += usize::from(!text.is_empty())).ok()
+            text.parse::<u32>().inspect_err(|_| unread |= !text.is_empty()).ok()
         };
         let place = Place {
             worker: source.worker.as_ref().and_then(|label| sample.labels.get(label)).map(|worker| printable(&worker)),
@@ -93,6 +102,14 @@ pub(super) fn read(
             tp: number("tp"),
             pp: number("pp"),
         };
+        // Of which rank it is cannot be told: it must not stand for the only one.
+        if unread {
+            bad_labels += 1;
+            return;
+        }
+        let mut labels = DefaultHasher::new();
+        sample.labels.iter().for_each(|label| label.hash(&mut labels));
+        let labels = labels.finish();
         let stamp =
             sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
         let at = stamp.unwrap_or(observation.at);
@@ -111,7 +128,7 @@ pub(super) fn read(
                 None => sample.name.to_string(),
             };
             let (place, stamped, line) = (place.clone(), stamp.is_some(), sample.line);
-            seen.push(Seen { part: *part, place, factors, pid, name, value, at, stamped, line });
+            seen.push(Seen { part: *part, place, factors, pid, labels, name, value, at, stamped, line });
         }
     });
     note_summary(source, &summary, bad_labels, account);
@@ -195,7 +212,16 @@ fn keep(
                 let tier = row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
                 add(pools.entry((rank, pool.clone(), tier)).or_default(), row.signal, reading);
             } else {
-                account.values.push(RankValue { trust, rank, signal: row.signal, reading });
+                // One source speaks of one number once: a row that cannot be is not replaced by one that means less.
+                let known = account.values.iter_mut();
+                match known
+                    .into_iter()
+                    .find(|known| known.trust == trust && known.rank == rank && known.signal == row.signal)
+                {
+                    Some(known) if known.reading.state == State::NotReported => known.reading = reading,
+                    Some(_) => {}
+                    None => account.values.push(RankValue { trust, rank, signal: row.signal, reading }),
+                }
             }
         }
         if let (false, Some(worker)) = (view.is_empty(), place.worker) {
@@ -204,7 +230,7 @@ fn keep(
             account.views.push(View { source, worker, by_fact, dp, timed: false, own, readings: view });
         }
     }
-    let moved = |readings: &Readings| readings.values().any(|reading| reading.value != Some(0.0));
+    let moved = |readings: &Readings| readings.values().any(|reading| reading.value.is_some_and(|value| value != 0.0));
     let real: BTreeSet<(String, String)> = pools
         .iter()
         .filter(|(_, readings)| moved(readings))
