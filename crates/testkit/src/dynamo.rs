@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::events::{self, lines};
 use crate::script::Script;
 
 /// A running Dynamo; ended when dropped.
@@ -35,9 +36,7 @@ impl Dynamo {
 
     /// A command inside the namespace.
     pub fn inside(&self, program: &str) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args(["-t", &self.told["netns_pid"].to_string(), "-n", program]);
-        command
+        events::inside(&self.told, program)
     }
 
     /// Starts a load (`dynamo_load.py`'s arguments, separated by blanks).
@@ -90,12 +89,8 @@ impl Dynamo {
     /// When events were lost.
     pub fn resident(&self, server: &str) -> Vec<Said> {
         let size = self.told["servers"][server]["block_size"].as_f64().expect("a block size");
-        let lines = lines(&self.told["servers"][server]["events_file"]);
-        let whole = |line: &Value| line["first_seq"] == 0 && line["lost_batches"] == 0 && line["unknown_removed"] == 0;
-        assert!(lines.iter().all(whole), "events were lost, so their sum is nothing");
-        let said =
-            |line: &Value| Some(Said { at: line["at"].as_f64()?, blocks: line["resident_tokens"].as_f64()? / size });
-        lines.iter().filter_map(said).collect()
+        let resident = events::resident(&self.told["servers"][server]["events_file"]);
+        resident.into_iter().map(|said| Said { at: said.at, blocks: said.tokens / size }).collect()
     }
 
     /// The worker's card in the discovery tree.
@@ -108,9 +103,4 @@ impl Dynamo {
         let name = format!("dynamo%2Fbackend%2Fgenerate%2F{id:x}");
         tree.join(name)
     }
-}
-
-fn lines(file: &Value) -> Vec<Value> {
-    let text = std::fs::read_to_string(file.as_str().expect("a file")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

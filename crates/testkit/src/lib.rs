@@ -3,6 +3,8 @@
 pub mod canary;
 pub mod door;
 pub mod dynamo;
+pub mod engine;
+mod events;
 pub mod far;
 pub mod lab;
 mod program;

@@ -55,7 +55,7 @@ pub fn examine(table: &Table, account: &Account, server: &Server, place: &Wherea
         // What the table says of a version does not hold for a build whose own source has the series.
         let built = place.build.as_ref().is_some_and(|build| !defined(table, build, account, need).is_empty());
         let applies = |case: &&Case| holds(&case.when) && !(built && case.state == CaseState::NotOffered);
-        let case = need.case.iter().find(applies);
+        let case = need.case.iter().find(applies).filter(|case| case.state != CaseState::Look);
         one(table, account, server, place, need, case)
     });
     silent.into_iter().chain(needs).collect()
@@ -255,7 +255,7 @@ impl From<CaseState> for FindingState {
             CaseState::Broken => FindingState::Broken,
             CaseState::NotOffered => FindingState::NotOffered,
             CaseState::Dead => FindingState::Dead,
-            CaseState::NotNeeded => FindingState::NotNeeded,
+            CaseState::NotNeeded | CaseState::Look => FindingState::NotNeeded,
         }
     }
 }

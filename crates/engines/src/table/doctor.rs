@@ -87,4 +87,6 @@ pub enum CaseState {
     Dead,
     /// There is nothing to see: not a gap.
     NotNeeded,
+    /// Its source tells how it stands: no later case counts.
+    Look,
 }
