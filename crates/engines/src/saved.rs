@@ -145,12 +145,21 @@ pub fn is_zoned(tables: &Tables, log: &Log, span: (Time, Time)) -> bool {
     written(tables, &elsewhere).is_some_and(|written| written.span == Some(span))
 }
 
-/// When an answer or a page says that it was given or its newest number taken, in seconds since 1970.
+/// When an answer or a page says that it was given or its newest number taken, in seconds since 1970. A page on which
+/// some samples carry no time does not say when those were taken.
 pub fn said_at(table: &Table, get: &str, body: &[u8]) -> Option<Time> {
     if looks_wrong(body).is_none() {
-        let mut newest: Option<i64> = None;
-        scan(body, &Limits::whole(), |_| true, |sample| newest = newest.max(sample.timestamp_ms));
-        return newest.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|time| time.0 > 0.0);
+        let (mut newest, mut all): (Option<i64>, bool) = (None, true);
+        scan(
+            body,
+            &Limits::whole(),
+            |_| true,
+            |sample| {
+                newest = newest.max(sample.timestamp_ms);
+                all &= sample.timestamp_ms.is_some();
+            },
+        );
+        return newest.filter(|_| all).map(|stamp| Time(stamp as f64 / 1000.0)).filter(|time| time.0 > 0.0);
     }
     let root = parse_json(body).ok()?;
     let sources = table.sources.iter().filter(|source| source.get == get && source.format == Format::Json);

@@ -416,3 +416,51 @@ fn a_list_that_is_cut_is_not_added_up() {
     let account = told(&tables, &[answer("/slots", r#"[{"busy":false,"held":"n/a","room":512}]"#)], &[]);
     assert_eq!(value(&account, Signal::KV_EVICTABLE), None);
 }
+
+/// A page as one answer, changed before it is read.
+fn changed(rows: &str, body: &str, change: impl FnOnce(&mut Answer)) -> Account {
+    let mut observation = answer("/metrics", body);
+    observation.outcome.as_mut().map(change).expect("an answer");
+    let sources = format!(
+        "[[source]]\nid = \"metrics\"\nget = \"/metrics\"\nformat = \"prometheus\"\nempty = \"off\"\nread = [{rows}]\n"
+    );
+    told(&tables(&sources), &[observation], &[])
+}
+
+#[test]
+fn a_number_that_may_have_been_cut_is_none() {
+    let rows = r#"{ name = "used", signal = "kv.used", pool = "full" },
+        { name = "free", signal = "kv.available", pool = "full" }"#;
+    // Of 120500, whose other digits did not come.
+    let body = "made:free 400\nmade:used 12";
+    let ends: [(fn(&mut Answer), Option<f64>); 3] = [
+        // Its length was stated, and all of it came: 12 is what was said.
+        (|_| (), Some(12.0)),
+        (|answer| answer.open_ended = true, None),
+        (|answer| answer.first_line = Some(1), None),
+    ];
+    for (change, used) in ends {
+        let account = changed(rows, body, change);
+        assert_eq!(value(&account, Signal::KV_AVAILABLE), Some(400.0));
+        assert_eq!(value(&account, Signal::KV_USED), used);
+        let noted = account.notes.iter().any(|note| note.text.contains("may have been cut"));
+        assert_eq!(noted, used.is_none(), "{:?}", account.notes);
+    }
+}
+
+#[test]
+fn what_ranks_share_is_not_told_where_not_all_were_read() {
+    let rows = r#"
+        { name = "config", label = "blocks", shared = true, times = ["block_size"], signal = "kv.capacity", pool = "full" },
+        { name = "usage", signal = "kv.in_use", pool = "full" }"#;
+    let of = |rank: usize| {
+        format!(
+            "made:config{{engine=\"{rank}\",blocks=\"40000\",block_size=\"16\"}} 1\nmade:usage{{engine=\"{rank}\"}} 0.5\n"
+        )
+    };
+    // 2,000 ranks share 40,000 blocks: 20 each, which nobody knows who reads but 1,024 of them.
+    let account = page(rows, &(0..2000).map(of).collect::<String>());
+    assert_eq!(value(&account, Signal::KV_IN_USE), Some(0.5));
+    assert_eq!(value(&account, Signal::KV_CAPACITY), None);
+    assert!(account.notes.iter().any(|note| note.id == "cut"));
+}

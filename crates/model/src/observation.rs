@@ -28,6 +28,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Of a saved answer: the line of its file, from 1, on which the body begins. None for what came over HTTP.
     pub first_line: Option<u32>,
+    /// Nothing said where the body ends but that nothing more came: it may have been cut, also within a number.
+    pub open_ended: bool,
     /// Who passed it on, where that was not the server itself.
     pub passed: Option<Passed>,
 }

@@ -313,3 +313,44 @@ fn a_snapshot_that_was_never_published_is_not_an_empty_pool() {
         assert_eq!(pool(&value)[name]["state"], "not_reported", "{name}");
     }
 }
+
+/// 1,100 data-parallel ranks of which 1,024 are read: those are half full, the others nobody knows.
+#[test]
+fn a_list_that_was_cut_is_not_calm() {
+    let rank = |dp: u32| {
+        format!(
+            "sglang:max_total_num_tokens{{dp_rank=\"{dp}\",engine_type=\"unified\"}} 1000\n\
+             sglang:kv_used_tokens{{dp_rank=\"{dp}\",engine_type=\"unified\"}} {}\n\
+             sglang:kv_evictable_tokens{{dp_rank=\"{dp}\",engine_type=\"unified\"}} 0\n\
+             sglang:kv_available_tokens{{dp_rank=\"{dp}\",engine_type=\"unified\"}} {}\n",
+            if dp < 1024 { 500 } else { 1000 },
+            if dp < 1024 { 500 } else { 0 },
+        )
+    };
+    let of = |ranks: u32| {
+        let server = Replay::start().with("/metrics", Answer::page((0..ranks).map(rank).collect::<String>()));
+        let (_, value) = look(&[&server.url()]);
+        value["servers"][0]["verdict"].clone()
+    };
+    assert_eq!(of(1000)["level"], "calm");
+    let cut = of(1100);
+    assert_eq!(cut["level"], "unknown");
+    assert!(cut["reason"].as_str().expect("a reason").starts_with("not all that it says was read"), "{cut}");
+}
+
+/// Saved while it was written, or copied in part: 2 is what is left of 250.
+#[test]
+fn a_saved_page_that_is_cut_within_its_last_number_gives_no_such_number() {
+    let whole = page("max_total_num_tokens 1000\nkv_evictable_tokens 500\nkv_available_tokens 250\nkv_used_tokens 250");
+    let cut = whole.strip_suffix("50\n").expect("the last number");
+    let folder = tempfile::tempdir().expect("a folder");
+    let used = |page: &str| {
+        let path = folder.path().join("page.txt");
+        std::fs::write(&path, page).expect("a file");
+        let (_, value) = look(&[path.to_str().expect("a path")]);
+        pool(&value)["used"].clone()
+    };
+    assert_eq!((&used(&whole)["value"], &used(&whole)["state"]), (&250.0.into(), &"reported".into()));
+    // What is left says 1,000 less 500 less 250.
+    assert_eq!((&used(cut)["value"], &used(cut)["state"]), (&250.0.into(), &"derived".into()));
+}

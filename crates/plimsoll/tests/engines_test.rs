@@ -196,3 +196,15 @@ fn a_file_that_cannot_be_read_costs_its_folder() {
         with.errors
     );
 }
+
+/// A table that would ask a server hundreds of things in each look is refused as a whole.
+#[test]
+fn so_many_sources_are_refused() {
+    let source = |index: usize| format!("[[source]]\nid = \"s{index}\"\nget = \"/s{index}\"\nformat = \"json\"\n");
+    let many: String = (0..25).map(source).collect();
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", &many)]);
+    let checked = run(&["engines", "check", &shown(given.path())]);
+    assert_eq!(checked.code, Some(3));
+    // The 25th begins behind 24 of four lines, and its id is in its second.
+    assert!(checked.text.contains("made/sources.toml:98: more than 24 sources"), "{}", checked.text);
+}

@@ -18,8 +18,8 @@ pub(super) struct Around<'a> {
     pub(super) other: Option<f64>,
     /// What it adds; none where a part of it is not said.
     pub(super) plus: Option<Vec<f64>>,
-    /// Ranks that each say the number of all of them.
-    pub(super) ranks: usize,
+    /// Ranks that each say the number of all of them, where all were seen.
+    pub(super) ranks: Option<usize>,
     /// A number by name: said beside it, or a fact.
     pub(super) named: &'a dyn Fn(&str) -> Option<f64>,
     /// Whether nothing runs, where that is said.
@@ -29,7 +29,7 @@ pub(super) struct Around<'a> {
 impl<'a> Around<'a> {
     /// Nothing but what names lead to.
     pub(super) fn of(named: &'a dyn Fn(&str) -> Option<f64>) -> Around<'a> {
-        Around { other: None, plus: None, ranks: 1, named, idle: None }
+        Around { other: None, plus: None, ranks: Some(1), named, idle: None }
     }
 
     /// The same, with what the row divides by and adds found by name.
@@ -100,9 +100,10 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
             value += number;
         }
     }
-    if read.shared && around.ranks > 1 {
-        made.inputs.extend([format!("{name} {said}"), format!("shared by {} ranks", around.ranks)]);
-        value /= around.ranks as f64;
+    if read.shared && around.ranks != Some(1) {
+        let ranks = around.ranks?;
+        made.inputs.extend([format!("{name} {said}"), format!("shared by {ranks} ranks")]);
+        value /= ranks as f64;
     }
     if let Some(divisor) = &read.over {
         let other = around.other.filter(|other| *other > 0.0 && other.is_finite())?;

@@ -36,9 +36,16 @@ pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flag
     assume::over_all(table, observations, logs, flags)
 }
 
-/// The same, with nothing assumed.
-fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
-    let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
+/// An observation with the source of the table that it answers, the source's place among them, and what it holds.
+struct Asked<'a> {
+    trust: u16,
+    source: &'a Source,
+    observation: &'a Observation,
+    body: Body<'a>,
+}
+
+/// Each source with the observation that answers it, parsed; without those in whose place others speak.
+fn asked<'a>(table: &'a Table, observations: &'a [Observation]) -> Vec<Asked<'a>> {
     let answer = |source: &Source| {
         let mut same = observations.iter().filter(|observation| observation.get == source.get);
         // One path may have been asked on several ports: the one that serves it counts.
@@ -48,27 +55,29 @@ fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model
         let other = |id: &String| table.sources.iter().find(|other| other.id == *id).and_then(answer);
         source.unless.iter().filter_map(other).any(answered)
     };
-    let asked: Vec<(u16, &Source, &Observation)> = table
-        .sources
-        .iter()
-        .enumerate()
-        .filter(|(_, source)| !superseded(source))
-        .filter_map(|(index, source)| Some((index as u16, source, answer(source)?)))
-        .collect();
+    let sources = table.sources.iter().enumerate().filter(|(_, source)| !superseded(source));
+    let parsed = |(index, source): (usize, &'a Source)| {
+        let observation = answer(source)?;
+        Some(Asked { trust: index as u16, source, observation, body: Body::of(source, observation) })
+    };
+    sources.filter_map(parsed).collect()
+}
 
-    let bodies: Vec<Body> = asked.iter().map(|(_, source, observation)| Body::of(source, observation)).collect();
-    for ((_, source, _), body) in asked.iter().zip(&bodies) {
+/// What everything together says, with nothing assumed.
+fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> Account {
+    let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
+    for Asked { source, body, .. } in asked {
         facts::learn(table, source, body, &mut account);
     }
     let scanned: Vec<_> = logs.iter().map(|log| scan(table, log, &mut account)).collect();
     if account.fact("role").is_none() {
         account.learn("role", table.engine.role.clone(), format!("{} without a role flag", table.engine.title), 0);
     }
-    for ((trust, source, observation), body) in asked.iter().zip(bodies) {
+    for Asked { trust, source, observation, body } in asked {
         let outcome = match body {
-            Body::Json(root) => json::read(*trust, source, observation, &root, &mut account),
+            Body::Json(root) => json::read(*trust, source, observation, root, &mut account),
             Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
-            Body::Nothing(outcome) => outcome,
+            Body::Nothing(outcome) => outcome.clone(),
         };
         // Two shapes of one path are two sources: the one that fits speaks for both.
         let spoken =

@@ -65,12 +65,26 @@ const FORBIDDEN: [&str; 40] = [
     "batches",
 ];
 
+/// Sources of one engine, each of which is a request to every server of it in each look.
+const MOST_SOURCES: usize = 24;
+/// Rows and lines of one engine.
+const MOST_ROWS: usize = 2000;
+
 /// Facts that no row has to tell.
 const GIVEN: [&str; 3] = ["version", "role", "model"];
 
 /// Every fault of `table`; empty when it is sound.
 pub(crate) fn check(table: &Table) -> Vec<Slip> {
     let mut slips = Vec::new();
+    let rows = table.sources.iter().map(|source| source.read.len()).sum::<usize>();
+    let lines_and_rows = rows + table.lines.iter().map(|line| 1 + line.read.len()).sum::<usize>();
+    if let Some(one_more) = table.sources.get(MOST_SOURCES) {
+        let text = format!("more than {MOST_SOURCES} sources: so much is asked of no server");
+        return vec![slip(SOURCES, &id_of(&one_more.id), text)];
+    }
+    if lines_and_rows > MOST_ROWS {
+        return vec![slip(SOURCES, "", format!("more than {MOST_ROWS} rows and lines"))];
+    }
     sources(table, &mut slips);
     lines(table, &mut slips);
     engine(table, &mut slips);

@@ -78,7 +78,8 @@ fn one(
     alone: bool,
 ) -> Option<Looked> {
     let (table, get) = saved::part(&eye.tables, &page)?;
-    let answer = Answer { status: 200, body: page.body, passed: page.passed, ..Answer::default() };
+    let open_ended = seen.outcome.as_ref().is_ok_and(|answer| answer.open_ended);
+    let answer = Answer { status: 200, body: page.body, passed: page.passed, open_ended, ..Answer::default() };
     let mut observation = Observation { get: get.to_owned(), outcome: Ok(answer), ..seen.clone() };
     let logs = if alone { candidate.logs.as_slice() } else { &[] };
     let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &Facts::new());

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use model::{Answer, Blind, BlindKind, Observation, Time};
 use serde::{Deserialize, Serialize};
 
+use super::form;
 use crate::command::Ran;
 use crate::place::{Answered, Commands, Content, Ends, Kin, Listing, Pipes, SiftedFolder, Told};
 
@@ -72,6 +73,8 @@ enum Outcome<'a> {
         body: &'a [u8],
         #[serde(skip_serializing_if = "Option::is_none")]
         first_line: Option<u32>,
+        #[serde(skip_serializing_if = "form::not")]
+        open_ended: bool,
     },
     Blind {
         blind: BlindForm,
@@ -90,6 +93,8 @@ struct SeenIn {
     #[serde(default, with = "wire::capture::bytes")]
     body: Vec<u8>,
     first_line: Option<u32>,
+    #[serde(default)]
+    open_ended: bool,
     blind: Option<BlindForm>,
 }
 
@@ -145,9 +150,13 @@ impl<'a> From<&'a Observation> for SeenOut<'a> {
     fn from(seen: &'a Observation) -> SeenOut<'a> {
         let outcome = match &seen.outcome {
             // Who passed it on is made out later, and was not heard.
-            Ok(Answer { status, content_type, body, first_line, passed: _ }) => {
-                Outcome::Answer { status: *status, content_type, body, first_line: *first_line }
-            }
+            Ok(Answer { status, content_type, body, first_line, open_ended, passed: _ }) => Outcome::Answer {
+                status: *status,
+                content_type,
+                body,
+                first_line: *first_line,
+                open_ended: *open_ended,
+            },
             Err(blind) => Outcome::Blind { blind: blind.into() },
         };
         SeenOut { get: &seen.get, url: &seen.url, at: seen.at, took: seen.took, outcome }
@@ -156,10 +165,12 @@ impl<'a> From<&'a Observation> for SeenOut<'a> {
 
 impl SeenIn {
     fn observation(self) -> Option<Observation> {
-        let SeenIn { get, url, at, took, status, content_type, body, first_line, blind } = self;
+        let SeenIn { get, url, at, took, status, content_type, body, first_line, open_ended, blind } = self;
         let outcome = match (status, blind) {
             (_, Some(blind)) => Err(blind.into()),
-            (Some(status), None) => Ok(Answer { status, content_type, body, first_line, ..Answer::default() }),
+            (Some(status), None) => {
+                Ok(Answer { status, content_type, body, first_line, open_ended, ..Answer::default() })
+            }
             (None, None) => return None,
         };
         Some(Observation { get, url, at, took, outcome })

@@ -105,6 +105,7 @@ pub(super) async fn exchange(
     acceptable(response.status().as_u16(), location)?;
     stage.at(Step::Body);
     let (parts, body) = response.into_parts();
+    let open_ended = is_open_ended(|name| parts.headers.contains_key(name));
     let bytes = match body::read(body, limits.body, stage).await {
         Ok(bytes) => bytes,
         Err(Unread::TooLarge(blind)) => return Err(blind.into()),
@@ -112,7 +113,13 @@ pub(super) async fn exchange(
     };
     let body = body::unpack(bytes, &text_of(&parts.headers, &header::CONTENT_ENCODING), limits.unpacked)?;
     let content_type = loaded.scrub(text_of(&parts.headers, &header::CONTENT_TYPE)).to_lowercase();
-    Ok(Answer { status: parts.status.as_u16(), content_type, body, ..Answer::default() })
+    Ok(Answer { status: parts.status.as_u16(), content_type, body, open_ended, ..Answer::default() })
+}
+
+/// Whether headers leave it to the end of the connection to say where the body ends: a peer that dies in the middle looks
+/// the same. A packed body shows by itself that it is cut.
+pub(crate) fn is_open_ended(has: impl Fn(&'static str) -> bool) -> bool {
+    !["content-length", "transfer-encoding", "content-encoding"].into_iter().any(has)
 }
 
 fn request(target: &Target, path: &str, loaded: &Loaded, loopback: bool) -> Result<Request<Empty<Bytes>>, Blind> {

@@ -27,7 +27,7 @@ pub(crate) use body::unpack;
 pub use client::Client;
 pub use counters::Counts;
 pub use credentials::Credentials;
-pub(crate) use exchange::acceptable;
+pub(crate) use exchange::{acceptable, is_open_ended};
 pub use limits::Limits;
 pub use netns::NetNs;
 pub use pin::{BadFingerprint, Fingerprint};

@@ -71,6 +71,16 @@ async fn says_nothing() {
     expect(&late(&peer).await, BlindKind::Deadline, "connected, but no answer came");
 }
 
+/// An answer that only the end of the connection ends looks the same whether it is whole or not.
+#[tokio::test]
+async fn does_not_say_where_it_ends() {
+    let ends = |headers: &str| Peer::sends(format!("HTTP/1.1 200 OK\r\n{headers}\r\nused 12"));
+    for (headers, open_ended) in [("", true), ("Connection: close\r\n", true), ("Content-Length: 7\r\n", false)] {
+        let answer = get(&ends(headers).target(), patient()).await.unwrap();
+        assert_eq!((answer.body.as_slice(), answer.open_ended), (&b"used 12"[..], open_ended), "{headers:?}");
+    }
+}
+
 #[tokio::test]
 async fn drips() {
     let peer = Peer::after_head(|stream| {

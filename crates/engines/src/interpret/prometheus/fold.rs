@@ -55,8 +55,14 @@ impl Said {
     }
 }
 
-/// One reading a row and place.
-pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, account: &Account) -> ByPlace {
+/// One reading a row and place. Of how many ranks there are is known only where the page was read with `all_ranks`.
+pub(super) fn fold(
+    source: &Source,
+    observation: &Observation,
+    seen: Vec<Seen>,
+    all_ranks: bool,
+    account: &Account,
+) -> ByPlace {
     let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
     for Seen { part, place, factors, name, value, at, stamped, line, labels, .. } in seen {
         let (none, own) = (BTreeSet::new(), factors.clone());
@@ -96,7 +102,8 @@ pub(super) fn fold(source: &Source, observation: &Observation, seen: Vec<Seen>, 
         let dps: BTreeSet<Option<u32>> =
             values.keys().filter(|(_, other)| other == part).map(|(place, _)| place.dp).collect();
         let idle = runs.map(|running| *running == 0.0);
-        let around = Around { other: beside(Is::Over), plus, ranks: dps.len(), named: &|_| None, idle };
+        let ranks = all_ranks.then_some(dps.len());
+        let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle };
         let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
             let why =
                 format!("{} is not written while nothing runs: {} is of the last batch", said.name, said.values[0]);

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use model::text::printable;
 use model::{
-    Account, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time, View,
+    Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time, View,
 };
 use wire::exposition::{self, Limits};
 
@@ -78,9 +78,12 @@ pub(super) fn read(
     let mut seen = Vec::new();
     let mut bad_labels = 0_usize;
     let wanted = |name: &str| rows.contains_key(found_name(table, name));
-    // What was saved may have been cut, within its last number, too.
-    let saved = observation.outcome.as_ref().is_ok_and(|answer| answer.first_line.is_some());
-    let limits = if saved { Limits::default() } else { Limits::whole() };
+    // What was saved, or came to no stated end, may have been cut, within its last number, too.
+    let may_be_cut = |answer: &Answer| answer.first_line.is_some() || answer.open_ended;
+    let limits = match &observation.outcome {
+        Ok(answer) if may_be_cut(answer) => Limits::default(),
+        _ => Limits::whole(),
+    };
     let summary = exposition::scan(page, &limits, wanted, |sample| {
         let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
         if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
@@ -136,8 +139,8 @@ pub(super) fn read(
         return empty_page(table, source, page);
     }
     pids::tell_apart(source, &mut seen, account);
-    cut_ranks(source, &mut seen, account);
-    let readings = fold(source, observation, seen, account);
+    let all_ranks = !cut_ranks(source, &mut seen, account);
+    let readings = fold(source, observation, seen, all_ranks, account);
     keep(trust, table, source, observation, readings, account);
     SourceOutcome::Answered
 }
@@ -179,13 +182,13 @@ fn note_summary(source: &Source, summary: &exposition::Summary, bad_labels: usiz
     }
 }
 
-/// Drops the samples of ranks beyond the cap.
-fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) {
+/// Drops the samples of ranks beyond the cap; whether there were any.
+fn cut_ranks(source: &Source, seen: &mut Vec<Seen>, account: &mut Account) -> bool {
     let places: BTreeSet<Place> = seen.iter().map(|sample| sample.place.clone()).collect();
-    if let Some(first) = places.iter().nth(MOST_RANKS) {
-        cut(account, source, MOST_RANKS, "ranks");
-        seen.retain(|sample| sample.place < *first);
-    }
+    let Some(first) = places.iter().nth(MOST_RANKS) else { return false };
+    cut(account, source, MOST_RANKS, "ranks");
+    seen.retain(|sample| sample.place < *first);
+    true
 }
 
 fn keep(

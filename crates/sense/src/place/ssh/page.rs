@@ -86,7 +86,8 @@ fn answer(head: &str, body: Vec<u8>) -> Result<Answer, Blind> {
     }
     let body = http::unpack(body, &header("content-encoding").unwrap_or_default(), limits.unpacked)?;
     let content_type = printable(header("content-type").unwrap_or_default().as_bytes(), 200).to_lowercase();
-    Ok(Answer { status, content_type, body, ..Answer::default() })
+    let open_ended = http::is_open_ended(|name| header(name).is_some());
+    Ok(Answer { status, content_type, body, open_ended, ..Answer::default() })
 }
 
 /// Exit codes of curl, which the others are made to share.

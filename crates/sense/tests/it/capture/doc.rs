@@ -74,7 +74,14 @@ fn answers() -> Vec<Result<Told, Blind>> {
     let scanned = Scanned { metrics: vec![metric], remarks: Vec::new(), sha256: [1; 32] };
     let taken = [Taken::Known, Taken::Without, Taken::With(bytes()), Taken::Scanned(scanned)];
     let files = taken.map(|taken| SiftedFile { name: "n".into(), stamp, taken }).to_vec();
-    let answer = Answer { status: 200, content_type: String::new(), body: bytes(), first_line: Some(1), passed: None };
+    let answer = Answer {
+        status: 200,
+        content_type: String::new(),
+        body: bytes(),
+        first_line: Some(1),
+        open_ended: true,
+        passed: None,
+    };
     let seen = |outcome| Observation { get: String::new(), url: String::new(), at: NOW, took: 1.0, outcome };
     let found = vec![CommandLine { pid: 1, bytes: bytes(), cut: true }];
     let ends = Ends { size: 1, modified: NOW, owner: 1, identity: (1, 1), head: bytes(), tail: bytes(), tail_from: 1 };
