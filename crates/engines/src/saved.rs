@@ -1,5 +1,7 @@
 //! Recognising what people save: which engine gave an answer, a page or a log, from its content alone.
 
+use std::collections::BTreeSet;
+
 use model::{Account, Facts, Log, LogClock, Reading, Time};
 use serde_json::Value;
 use wire::exposition::{Limits, scan};
@@ -58,6 +60,32 @@ fn page<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str)> {
     rules.sort_by_key(|(_, rule)| (rule.series.is_empty(), rule.order));
     let (table, _) = rules.into_iter().find(|(table, rule)| holds_series(table, body, &rule.series))?;
     own_page(table)
+}
+
+/// The titles of other engines of which certain series stand on a page that is read as `known`'s: two files in one, or a
+/// collector's page that nothing marks as such.
+pub fn others<'a>(tables: &'a Tables, known: &Table, body: &[u8]) -> Vec<&'a str> {
+    if looks_wrong(body).is_some() {
+        return Vec::new();
+    }
+    let mut marks: Vec<(&str, &[String], &str)> = Vec::new();
+    for table in tables.iter() {
+        let own = table.engine.prefixes.iter().filter(|prefix| !known.engine.prefixes.contains(prefix));
+        let rules = table.engine.answer.iter().filter(|rule| rule.is_page());
+        for (prefix, rule) in own.flat_map(|prefix| rules.clone().map(move |rule| (prefix, rule))) {
+            marks.push((prefix, &rule.series, &table.engine.title));
+        }
+    }
+    let mut found = BTreeSet::new();
+    let asked = |name: &str| {
+        let is = |(prefix, names, _): &&(&str, &[String], &str)| {
+            name.strip_prefix(prefix).is_some_and(|bare| names.is_empty() || names.iter().any(|known| known == bare))
+        };
+        found.extend(marks.iter().filter(is).map(|(.., title)| *title));
+        false
+    };
+    scan(body, &Limits::whole(), asked, |_| {});
+    found.into_iter().collect()
 }
 
 /// An engine, and the path of its own metrics page.

@@ -354,3 +354,21 @@ fn a_saved_page_that_is_cut_within_its_last_number_gives_no_such_number() {
     // What is left says 1,000 less 500 less 250.
     assert_eq!((&used(cut)["value"], &used(cut)["state"]), (&250.0.into(), &"derived".into()));
 }
+
+/// Two pages pasted into one file: the numbers of one server are shown, and that the other's are there is said.
+#[test]
+fn pages_of_two_engines_in_one_file_are_not_read_as_one_in_silence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("both.txt");
+    let look = |text: &str| {
+        std::fs::write(&path, text).expect("a file");
+        look(&[path.to_str().expect("a path")]).1
+    };
+    let other = "vllm:num_requests_running{engine=\"0\"} 1\nvllm:kv_cache_usage_perc{engine=\"0\"} 0.25\n";
+    let both = look(&(page(GOOD) + other));
+    assert!(notes(&both, 0).contains("stand in it, too, and were not read"), "{}", notes(&both, 0));
+    assert_eq!(both["servers"][0]["verdict"]["level"], "unknown");
+    for alone in [page(GOOD), other.to_owned()] {
+        assert!(!notes(&look(&alone), 0).contains("were not read"), "{alone}");
+    }
+}

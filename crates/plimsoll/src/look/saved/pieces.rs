@@ -116,7 +116,7 @@ fn answers(eye: &Eye, content: &Content, text: &[u8]) -> Answers {
     let mut all = Answers::default();
     for part in transcript::parts(text) {
         let Some(apart) = engines::apart(&eye.tables, &part.body) else {
-            let of = |part: &Part<'_>| Some(answer(content, part, saved::answer(&eye.tables, &part.body)?));
+            let of = |part: &Part<'_>| Some(answer(eye, content, part, saved::answer(&eye.tables, &part.body)?));
             all.found.extend(of(&part).or_else(|| of(&part.json()?)));
             continue;
         };
@@ -129,9 +129,9 @@ fn answers(eye: &Eye, content: &Content, text: &[u8]) -> Answers {
             let Some(known) = saved::part(&eye.tables, &page) else { continue };
             let first_line = part.first_line.saturating_add(page.first_line - 1);
             let own = Part { first_line, body: page.body.into(), date: part.date.clone() };
-            let mut piece = answer(content, &own, known);
+            let mut piece = answer(eye, content, &own, known);
             if let Matter::Answer(answer) = &mut piece.matter {
-                (answer.passed, answer.note) = (page.passed, page.note);
+                (answer.passed, answer.note) = (page.passed, page.note.or(answer.note.take()));
             }
             all.found.push(Piece { worker: page.server, ..piece });
         }
@@ -149,15 +149,20 @@ fn left_out(name: &str, page: &engines::Apart) -> Vec<Note> {
     workers.into_iter().chain(unnamed).map(|text| Note::new("cut", text)).collect()
 }
 
-fn answer(content: &Content, part: &Part<'_>, (table, get): (&Table, &str)) -> Piece {
+fn answer(eye: &Eye, content: &Content, part: &Part<'_>, (table, get): (&Table, &str)) -> Piece {
     let dated = part.date.as_deref().and_then(times::of_header);
+    let others = saved::others(&eye.tables, table, &part.body);
+    let note = (!others.is_empty()).then(|| {
+        let text = format!("{}: series of {} stand in it, too, and were not read", content.name, others.join(" and "));
+        Note::new("cut", text)
+    });
     let answer = Answer {
         get: get.to_owned(),
         body: part.body.to_vec(),
         first_line: part.first_line,
         at: saved::said_at(table, get, &part.body).or(dated),
         passed: None,
-        note: None,
+        note,
     };
     let observation = answer.observed(&content.name, sense::clock::now());
     let account = engines::interpret(table, &[observation], &[], &Facts::new());
