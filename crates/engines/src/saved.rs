@@ -1,6 +1,6 @@
 //! Recognising what people save: which engine gave an answer, a page or a log, from its content alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Account, Facts, Log, LogClock, Reading, Time};
 use serde_json::Value;
@@ -42,6 +42,16 @@ pub fn answer<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str
 pub fn part<'a>(tables: &'a Tables, page: &Page) -> Option<(&'a Table, &'a str)> {
     let by_name = || own_page(tables.get(page.engine.as_deref()?)?);
     answer(tables, &page.body).or_else(by_name)
+}
+
+/// The engine of each worker whose own page a router passes on in this one, by the router's name for it.
+pub fn relayed<'a>(tables: &'a Tables, body: &[u8]) -> BTreeMap<String, &'a Table> {
+    let pages = crate::apart(tables, body).map(|apart| apart.pages).unwrap_or_default();
+    let of = |page: Page| {
+        let (table, _) = part(tables, &page)?;
+        Some((page.server?, table))
+    };
+    pages.into_iter().filter_map(of).collect()
 }
 
 /// Whether a text begins like the JSON of an answer. A log's `[2026-…` does not, and is long.
@@ -143,10 +153,12 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
 /// Which engine wrote a log, and what was seen of it.
 #[derive(Debug, Clone)]
 pub struct Written<'a> {
-    /// The engine's table: the one of which most lines are.
+    /// The engine's table: the one of which most lines are; of those with as many, the one that finds most numbers in them.
     pub table: &'a Table,
     /// How many lines.
     pub lines: usize,
+    /// How many numbers.
+    numbers: usize,
     /// The newest and the oldest time in it, as its own clock says them.
     pub span: Option<(Time, Time)>,
     /// Lines were passed over because their times lie ahead of the log's look.
@@ -161,10 +173,17 @@ pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
     let of = |table: &'a Table| {
         let mut account = Account::default();
         let scanned = log::scan(table, log, stretches, &mut account);
-        Written { table, lines: scanned.len(), span: scanned.span(), ahead: scanned.is_ahead(), facts: account.facts }
+        Written {
+            table,
+            lines: scanned.len(),
+            numbers: scanned.numbers(table),
+            span: scanned.span(),
+            ahead: scanned.is_ahead(),
+            facts: account.facts,
+        }
     };
     let all = tables.iter().filter(|table| !table.lines.is_empty()).map(of);
-    all.filter(|written| written.lines > 0 || written.ahead).max_by_key(|written| written.lines)
+    all.filter(|written| written.lines > 0 || written.ahead).max_by_key(|written| (written.lines, written.numbers))
 }
 
 /// Whether the times of this log, of which `span` was seen, say their zone: then it does not matter which one is assumed.

@@ -247,6 +247,42 @@ fn every_wording_is_read_right_whatever_stands_around_it() {
     assert!(!all || checked > 6000, "{checked} were checked");
 }
 
+/// Engines that took over others' lines, which tell the same: one line alone does not tell them apart.
+const HEIRS: [(&str, &[&str]); 3] =
+    [("aphrodite", &["vllm"]), ("dynamo-worker", &["vllm", "sglang"]), ("llama-cpp-python", &["llamacpp"])];
+
+/// A line of a saved log whose engine nothing names is taken for one of the engine that writes it, or of one that means the
+/// same by it.
+#[test]
+fn every_wording_tells_whose_it_is() {
+    let tables = tables::tables();
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for (engine, file) in engines() {
+        let heirs: &[&str] = HEIRS.iter().find(|(heir, _)| *heir == engine).map_or(&[], |(_, of)| of);
+        for row in file.row.iter().filter(|row| !row.expect.is_empty()) {
+            let prefixes = prefixes(&engine, &file, row);
+            let around = around::line(&row.text, &prefixes[0], Shell::ALL[0], row.heads);
+            let log = support::saved(&around.bytes);
+            let taken = engines::saved::written(&tables, &log).expect("a line that is known").table;
+            checked += 1;
+            let name = taken.engine.name.as_str();
+            if name != engine && !heirs.contains(&name) {
+                wrong.push(format!("{engine} {}: taken for {name}'s", row.id));
+                continue;
+            }
+            for (name, (.., reading)) in told(&interpreted_by(taken, log)) {
+                let fits = |expected: &Expected| expected.fits(&reading, reading.unit == model::Unit::Ratio);
+                // Whose line it was at first may read more of it.
+                let more = taken.engine.name != engine && !row.expect.contains_key(&name);
+                if reading.value.is_some() && !more && !row.expect.get(&name).is_some_and(fits) {
+                    wrong.push(format!("{engine} {}: {name} is {:?} by {}", row.id, reading.value, taken.engine.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// The table names nothing that no row shows, and each kind of line is shown.
 #[test]
 fn every_line_of_the_table_has_a_wording() {

@@ -167,11 +167,17 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
             continue;
         }
         let Some((label, mut observation)) = ask::relay(eye, &looked[router]).await else { continue };
+        let body = observation.outcome.as_ref().map_or(&[][..], |answer| &answer.body);
+        // As of any page: several engines have series of the same names.
+        let engines = engines::saved::relayed(&eye.tables, body);
         for (place, worker) in blind {
-            let known = looked[place].account.facts.clone();
-            let relayed = |table| engines::interpret_relayed(table, &observation, &label, &worker, &known);
-            let told = eye.tables.iter().map(relayed).find(|told| !told.sets.is_empty());
-            let Some(told) = told else { continue };
+            let account = &looked[place].account;
+            let known = || account.engine.as_deref().and_then(|engine| eye.tables.get(engine));
+            let Some(table) = engines.get(&worker).copied().or_else(known) else { continue };
+            let told = engines::interpret_relayed(table, &observation, &label, &worker, &account.facts);
+            if told.sets.is_empty() {
+                continue;
+            }
             let account = &mut looked[place].account;
             account.engine = account.engine.take().or(told.engine);
             for (name, fact) in told.facts {

@@ -52,6 +52,11 @@ pub(crate) fn relay_failures(tables: &Tables, capture: &Capture) -> Vec<String> 
             failures.push(format!("{}: there is no such page", capture.name));
             continue;
         };
+        let body = page.outcome.as_ref().map_or(&[][..], |answer| &answer.body);
+        let taken = engines::saved::relayed(tables, body).get(&row.worker).map(|table| table.engine.name.clone());
+        if taken.as_deref() != Some(row.engine.as_str()) {
+            failures.push(format!("{}: passed on, {} is taken for {taken:?}", capture.name, row.worker));
+        }
         let table = reader::table(tables, &row.engine);
         // What the router lists of the worker is known before, as in a live look.
         let mut known = model::Account::default();

@@ -73,6 +73,15 @@ impl Scanned {
         self.lines.len()
     }
 
+    /// How many of the numbers that rows look for stand in their lines.
+    pub(crate) fn numbers(&self, table: &Table) -> usize {
+        let in_line = |seen: &Seen| {
+            let names: BTreeSet<&str> = table.lines[seen.row].read.iter().map(|read| read.name.as_str()).collect();
+            names.into_iter().filter(|name| seen.number(name).is_some()).count()
+        };
+        self.lines.iter().map(in_line).sum()
+    }
+
     /// Whether lines were passed over because their times lie ahead.
     pub(crate) fn is_ahead(&self) -> bool {
         self.notes.iter().any(|note| note.id == AHEAD)
