@@ -109,7 +109,8 @@ fn what_was_said_long_ago_is_stale() {
 fn what_cannot_be_asked_is_unreachable() {
     let tables = tables::tables();
     let mut failures = Vec::new();
-    for capture in file::all() {
+    // A log alone asks nothing.
+    for capture in file::all().into_iter().filter(|capture| !capture.file.answer.is_empty()) {
         let mut observations = capture.observations();
         for observation in &mut observations {
             observation.outcome = Err(Blind::new(BlindKind::Refused, "connection refused"));
