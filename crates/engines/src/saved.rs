@@ -37,6 +37,19 @@ pub fn answer<'a>(tables: &'a Tables, body: &[u8]) -> Option<(&'a Table, &'a str
     best.filter(|(score, ..)| *score > 0).map(|(_, table, source)| (table, source.get.as_str()))
 }
 
+/// The path of this engine that a small answer fits which names none: an object in which every field is one that the source
+/// reads. Told only where it is known that the answer is of this engine, or of none.
+pub fn small_answer<'a>(table: &'a Table, body: &[u8]) -> Option<&'a str> {
+    let root = parse_json(body).ok()?;
+    let fields = root.as_object().filter(|fields| !fields.is_empty())?;
+    let reads = |source: &&Source| {
+        let named =
+            |field: &String| source.facts.contains_key(field) || source.read.iter().any(|row| row.name == *field);
+        source.format == Format::Json && source.each.is_none() && fields.keys().all(named)
+    };
+    table.sources.iter().find(reads).map(|source| source.get.as_str())
+}
+
 /// The engine whose series a server's part of a page has, and the path that gives them: told as of any page, or by names
 /// that no other engine has.
 pub fn part<'a>(tables: &'a Tables, page: &Page) -> Option<(&'a Table, &'a str)> {

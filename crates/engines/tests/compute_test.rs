@@ -464,3 +464,14 @@ fn what_ranks_share_is_not_told_where_not_all_were_read() {
     assert_eq!(value(&account, Signal::KV_CAPACITY), None);
     assert!(account.notes.iter().any(|note| note.id == "cut"));
 }
+
+/// Nothing in use is 0 % of 512 and of 1,024; so much is known, and the size is not.
+#[test]
+fn a_share_that_is_the_same_of_every_size_is_known() {
+    let slots = r#"[{"busy":false,"held":128,"room":512},{"busy":false,"held":300,"room":512}]"#;
+    let account = told(&tables(EITHER), &[answer("/slots", slots)], &[]);
+    let in_use = of(&account, Signal::KV_IN_USE).expect("a reading");
+    assert_eq!((in_use.value, in_use.state), (Some(0.0), State::Inferred));
+    assert_eq!(of(&account, Signal::KV_CAPACITY), None);
+    assert!(account.notes.iter().any(|note| note.id == "either"));
+}

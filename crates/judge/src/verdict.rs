@@ -29,6 +29,8 @@ const HALF: f64 = 0.5;
 const RANKS: &str = "ranks";
 /// The note that a list was cut.
 const CUT: &str = "cut";
+/// The note of figures of which one is true, and nothing tells which.
+const EITHER: &str = "either";
 /// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 /// The same, where a log told the retractions of the last minute.
@@ -141,6 +143,9 @@ fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
 fn unknown(server: &Server) -> String {
     if let Some(why) = &server.unreachable {
         return why.clone();
+    }
+    if let Some(either) = server.notes.iter().find(|note| note.id == EITHER) {
+        return either.text.clone();
     }
     let of_first =
         server.ranks.first().and_then(|rank| rank.pools.first()).and_then(|pool| pool.get(Signal::KV_IN_USE));

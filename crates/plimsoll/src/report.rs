@@ -18,6 +18,9 @@ pub(crate) struct Status<'a> {
     pub(crate) servers: Vec<Signed<'a>>,
     #[serde(skip_serializing_if = "<[HostReport]>::is_empty")]
     pub(crate) hosts: &'a [HostReport],
+    /// Remarks about the look as a whole.
+    #[serde(skip_serializing_if = "<[Note]>::is_empty")]
+    pub(crate) notes: &'a [Note],
     pub(crate) fleet: &'a Fleet,
     pub(crate) gaps: &'a [Gap],
     #[serde(rename = "self")]
@@ -43,6 +46,7 @@ impl<'a> Status<'a> {
             taken_at: snapshot.taken_at,
             servers: snapshot.servers.iter().zip(&look.looked).map(signed).collect(),
             hosts: &snapshot.hosts,
+            notes: &look.notes,
             fleet: &snapshot.fleet,
             gaps: &snapshot.gaps,
             own: &snapshot.own,

@@ -322,6 +322,30 @@ fn standard_input_is_read() {
     }
 }
 
+/// What somebody sends who saved every path: one file of no known kind costs that file, and a small answer that names no
+/// engine is read beside a page that does.
+#[test]
+fn a_file_of_no_known_kind_beside_others_costs_that_file() {
+    let folder = Folder::new();
+    let page = folder.put("metrics.prom", b"vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\n".to_vec());
+    let version = folder.put("version.json", b"{\"version\": \"0.32.0\"}".to_vec());
+    let missing = folder.put("loads.json", b"{\"detail\": \"Not Found\"}".to_vec());
+    for order in [[&page, &version, &missing], [&missing, &version, &page]] {
+        let files: Vec<&str> = order.iter().map(|file| file.as_str()).collect();
+        let (code, value) = status(&files);
+        assert_eq!((code, value["servers"].as_array().map(Vec::len)), (0, Some(1)), "{value}");
+        assert_eq!(pool(&value)["in_use"]["value"], 0.25);
+        assert_eq!(value["servers"][0]["version"], "0.32.0");
+        let notes = value["notes"].to_string();
+        assert!(notes.contains("loads.json is no metrics page") && !notes.contains("version.json is no"), "{notes}");
+    }
+    // Of two engines it could be either's.
+    let other = folder.put("other.prom", b"sglang:num_used_tokens 30\nsglang:token_usage 0.5\n".to_vec());
+    let (_, value) = status(&[&page, &version, &other]);
+    assert!(value["notes"].to_string().contains("version.json is no metrics page"), "{}", value["notes"]);
+    refused(&version);
+}
+
 #[test]
 fn what_is_of_no_known_kind_is_refused_with_what_it_looks_like() {
     let folder = Folder::new();

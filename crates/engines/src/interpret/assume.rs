@@ -2,7 +2,7 @@
 //! and of several that can be all are said, none is shown.
 
 use model::number::{amount, percent, with_unit};
-use model::{Account, Fact, Facts, Log, Note, Observation, PoolSet, Signal, State};
+use model::{Account, Fact, Facts, Log, Note, Observation, PoolSet, Reading, Signal, State};
 
 use super::{asked, once};
 use crate::table::{Assume, Table};
@@ -43,7 +43,10 @@ pub(super) fn over_all(table: &Table, observations: &[Observation], logs: &[Log]
                 flags.insert(row.fact.clone(), fact);
                 plain = account;
             }
-            ([_, _, ..], _) if differ(&can) => plain.notes.push(either(row, &can)),
+            ([_, _, ..], _) if differ(&can) => {
+                plain.notes.push(either(row, &can));
+                common(row, &can, &mut plain);
+            }
             // They all come to the same.
             ([(_, account), _, ..], _) => {
                 let mut account = account.clone();
@@ -70,6 +73,28 @@ fn differ(can: &[(&String, Account)]) -> bool {
     let capacity = |set: &PoolSet| set.readings.get(&Signal::KV_CAPACITY).and_then(|capacity| capacity.value);
     let figures = |account: &Account| account.sets.iter().map(|set| (share(set), capacity(set))).collect::<Vec<_>>();
     can.windows(2).any(|pair| figures(&pair[0].1) != figures(&pair[1].1))
+}
+
+/// Where all values that can be make the same share of different sizes, that share is known: nothing in use is 0 % of
+/// whichever.
+fn common(row: &Assume, can: &[(&String, Account)], plain: &mut Account) {
+    for set in &mut plain.sets {
+        let same = |known: &&PoolSet| {
+            known.trust == set.trust && known.rank == set.rank && known.pool == set.pool && known.tier == set.tier
+        };
+        let shares: Vec<Option<f64>> =
+            can.iter().map(|(_, account)| account.sets.iter().find(same).and_then(share)).collect();
+        let Some(used) = set.readings.get(&Signal::KV_USED) else { continue };
+        let nothing = used.value == Some(0.0);
+        let Some(first) = shares.iter().flatten().next().copied() else { continue };
+        // A size that is not known makes another share of everything but of nothing.
+        if !shares.iter().all(|other| other.map_or(nothing, |other| other == first)) {
+            continue;
+        }
+        let mut reading = Reading::inferred(first, Signal::KV_IN_USE.unit(), format!("any {}", row.fact), used.at);
+        reading.source.clone_from(&used.source);
+        set.readings.entry(Signal::KV_IN_USE).or_insert(reading);
+    }
 }
 
 /// Whether the parts of a set are no more than its whole.
@@ -108,5 +133,6 @@ fn either(row: &Assume, can: &[(&String, Account)]) -> Note {
         Some(format!("{} of {whole} in use if {}", percent(share(set)?), words(row, value)))
     };
     let figures: Vec<String> = can.iter().filter_map(figure).collect();
-    Note::new("either", format!("{}; nothing tells which", figures.join(", or ")))
+    let open = if figures.len() == 1 { "nothing tells whether that is so" } else { "nothing tells which" };
+    Note::new("either", format!("{}; {open}", figures.join(", or ")))
 }

@@ -213,7 +213,7 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
         };
         out += &hang(&label("gap"), INDENT, &format!("{}{fix}", gap.what), width);
     }
-    for note in server.notes.iter().filter(|note| !said(&note.text)) {
+    for note in server.notes.iter().filter(|note| !said(&note.text) && note.text != verdict.reason) {
         out += &hang(&label("note"), INDENT, &note.text, width);
     }
     out

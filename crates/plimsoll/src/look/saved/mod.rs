@@ -67,13 +67,14 @@ pub(super) fn files(args: &LookArgs, monitors: &[String]) -> Result<Vec<String>>
 /// Answers, logs and commands that are held against each other.
 const MOST_PIECES: usize = 256;
 
-/// Reads files; one that is of no known kind is an error, which says what it looks like.
+/// Reads files. Those of no known kind are said with what they look like; where there are no others, that is the error.
 pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut notes = Vec::new();
     let mut written: Option<Time> = None;
     let mut seen = BTreeSet::new();
     let mut known = BTreeSet::new();
+    let mut unknown = Vec::new();
     for file in files.iter().filter(|file| seen.insert(*file)) {
         let content = read::content(eye, file).await?;
         // Given twice, or by two names, it is still one file.
@@ -82,9 +83,20 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
         }
         written =
             [written, content.written].into_iter().flatten().max_by(|one: &Time, other| one.0.total_cmp(&other.0));
-        let (found, remarks) = pieces::of(eye, &content)?;
-        pieces.extend(found);
-        notes.extend(remarks);
+        match pieces::of(eye, &content) {
+            Ok((found, remarks)) => {
+                pieces.extend(found);
+                notes.extend(remarks);
+            }
+            Err(error) => unknown.push((content, error)),
+        }
+    }
+    for (content, error) in unknown {
+        match pieces::beside(eye, &content, &pieces) {
+            Some(piece) => pieces.push(piece),
+            None if pieces.is_empty() => return Err(error),
+            None => notes.push(Note::new("file-unknown", format!("{error:#}"))),
+        }
     }
     if pieces.len() > MOST_PIECES {
         let text = format!(

@@ -102,6 +102,16 @@ pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)
     }
 }
 
+/// The piece that a file of no known kind is beside others of one engine: an answer so small that it names none.
+pub(super) fn beside(eye: &Eye, content: &Content, others: &[Piece]) -> Option<Piece> {
+    let first = others.first().filter(|first| others.iter().all(|other| other.engine == first.engine))?;
+    let table = eye.tables.get(&first.engine)?;
+    let plain = transcript::unquoted(content.whole()?);
+    let part = transcript::parts(&plain).into_iter().next()?;
+    let get = saved::small_answer(table, &part.body)?;
+    Some(answer(eye, content, &part, (table, get)))
+}
+
 /// What a text holds of answers.
 #[derive(Default)]
 struct Answers {
