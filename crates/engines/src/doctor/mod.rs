@@ -14,6 +14,7 @@ use crate::from_files;
 use crate::missing::offered;
 use crate::offered::Build;
 use crate::table::condition::Holds;
+use crate::table::version::Version;
 use crate::table::{Case, CaseState, Need, Source, Table};
 
 /// Where a flag goes: how the server is started, as far as it can be seen from here.
@@ -99,7 +100,7 @@ fn one(
     let status = account.source(&need.source);
     let (mut state, mut evidence) = match (case, source) {
         (Some(case), _) => (case.state.into(), case_evidence(account, case, status.map(|status| &status.outcome))),
-        (None, Some(source)) => seen(account, server, place, need, source),
+        (None, Some(source)) => seen(account, server, place, need, speaker(table, account, source)),
         (None, None) => (FindingState::Broken, String::new()),
     };
     let mut flag = case.and_then(|case| case.flag.clone());
@@ -145,6 +146,14 @@ fn one(
     }
 }
 
+/// The source that speaks for `source`: itself, or another that answered in its place.
+fn speaker<'a>(table: &'a Table, account: &Account, source: &'a Source) -> &'a Source {
+    let answers =
+        |source: &&Source| account.source(&source.id).is_some_and(|status| status.outcome == SourceOutcome::Answered);
+    let others = table.sources.iter().filter(|other| other.get == source.get || other.unless.contains(&source.id));
+    std::iter::once(source).chain(others).find(answers).unwrap_or(source)
+}
+
 /// How a need stands when no case of the table decides it: by what its source said.
 fn seen(
     account: &Account,
@@ -157,26 +166,7 @@ fn seen(
         return count_ranks(account, server, need);
     }
     let Some(status) = account.source(&source.id) else {
-        let instead =
-            account.sources.iter().find(|other| source.get == other.get || other.id.starts_with(source.id.as_str()));
-        return match instead {
-            Some(other) if other.outcome == SourceOutcome::Answered => {
-                (FindingState::Found, format!("GET {} answered", other.get))
-            }
-            _ if account.silent().is_some() => (FindingState::NotAsked, "nothing answers over HTTP".to_owned()),
-            _ if place.saved => (FindingState::NotAsked, from_files::unasked(account, source)),
-            _ if source.saved_only => (
-                FindingState::NotAsked,
-                format!(
-                    "GET {} takes its numbers away from others, and is never asked: save an answer and give the file",
-                    source.get
-                ),
-            ),
-            _ => (
-                FindingState::NotAsked,
-                format!("the {} port is not known from here; give it as a target of its own", source.on),
-            ),
-        };
+        return (FindingState::NotAsked, unasked(account, place, source));
     };
     match &status.outcome {
         SourceOutcome::Answered => answered(account, need, source, status.passed_by.as_deref()),
@@ -185,6 +175,20 @@ fn seen(
             None => (FindingState::Off, text.clone()),
         },
         other => (FindingState::Broken, other.text().to_owned()),
+    }
+}
+
+/// Why nobody asked a source.
+fn unasked(account: &Account, place: &Whereabouts, source: &Source) -> String {
+    let get = &source.get;
+    if account.silent().is_some() {
+        "nothing answers over HTTP".to_owned()
+    } else if place.saved {
+        from_files::unasked(account, source)
+    } else if source.saved_only {
+        format!("GET {get} takes its numbers away from others, and is never asked: save an answer and give the file")
+    } else {
+        format!("the {} port is not known from here; give it as a target of its own", source.on)
     }
 }
 
@@ -220,6 +224,9 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
         return (FindingState::NotOffered, why);
     }
     let names: Vec<&str> = missing.iter().map(|signal| signal.row().title).collect();
+    if let Some(text) = by_version(account, source, &missing) {
+        return (FindingState::NotOffered, format!("GET {} answers without {}: {text}", source.get, names.join(", ")));
+    }
     if let Some(by) = passed_by {
         // What is missing there tells nothing of the server.
         let text =
@@ -227,6 +234,25 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
         return (FindingState::NotAsked, text);
     }
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
+}
+
+/// Since when, or until when, a page has what is missing, where the server does not say its version: then the page tells
+/// that it is another one, and nothing is wrong with it.
+fn by_version(account: &Account, source: &Source, missing: &[Signal]) -> Option<String> {
+    if account.fact("version").and_then(Version::parse).is_some() {
+        return None;
+    }
+    let bounds = |signal: &Signal| {
+        let row = source.read.iter().find(|row| row.signal == *signal && offered(row, account))?;
+        match (&row.since, &row.until) {
+            (Some(since), _) => Some(format!("it has come with {}", String::from(since.clone()))),
+            (None, Some(until)) => Some(format!("it has gone with {}", String::from(until.clone()))),
+            (None, None) => None,
+        }
+    };
+    let mut said: Vec<String> = missing.iter().map(bounds).collect::<Option<_>>()?;
+    said.dedup();
+    Some(format!("{}, and the version is not known", said.join(", ")))
 }
 
 fn is_told(reading: &model::Reading) -> bool {
