@@ -273,3 +273,36 @@ fn asked(capture: &Capture, on: &str, question: &str) -> Observation {
 fn recognised(tables: &Tables, observation: &Observation) -> Option<(String, String)> {
     tables.recognise(observation).map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()))
 }
+
+/// `broken` is said of what should be there and is not. These captures are of such servers; every other is sound, or off.
+const BROKEN: &str = include_str!("captures/broken.toml");
+
+#[derive(serde::Deserialize)]
+struct Broken {
+    /// By `engine/capture`: the needs that are broken there, and why that is so.
+    broken: std::collections::BTreeMap<String, (Vec<String>, String)>,
+}
+
+#[test]
+fn doctor_calls_nothing_broken_that_is_not() {
+    let tables = tables::tables();
+    let expected: Broken = toml::from_str(BROKEN).expect("broken.toml");
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        for given in reader::ways(&capture) {
+            let told = reader::read(&tables, &capture, given);
+            let table = reader::table(&tables, &capture.engine);
+            let findings = engines::examine(table, &told.account, &told.server, &engines::Whereabouts::default());
+            let is_broken = |finding: &&model::Finding| finding.state == model::FindingState::Broken;
+            let broken: BTreeSet<&str> = findings.iter().filter(is_broken).map(|finding| finding.id.as_str()).collect();
+            let known = expected.broken.get(&capture.name);
+            let known: BTreeSet<&str> = known.iter().flat_map(|(needs, _)| needs).map(String::as_str).collect();
+            if !broken.is_subset(&known) {
+                let evidence: Vec<&str> =
+                    findings.iter().filter(is_broken).map(|finding| finding.evidence.as_str()).collect();
+                failures.push(format!("{} ({given:?}): {broken:?}: {evidence:?}", capture.name));
+            }
+        }
+    }
+    report(&failures);
+}
