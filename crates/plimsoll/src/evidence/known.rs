@@ -29,6 +29,8 @@ pub(super) struct Known {
     asked: BTreeSet<String>,
     /// Patterns of files of shared memory.
     slabs: Vec<String>,
+    /// Folders of trees by which servers find each other, from their roots.
+    trees: Vec<String>,
     /// Paths that monitors answer to show that they live.
     pub(super) alive: Vec<String>,
 }
@@ -45,6 +47,12 @@ impl Known {
         let own: BTreeSet<String> = tables.allowed().into_iter().collect();
         let mut known = Known {
             slabs: sources.filter(|source| source.format == Format::Slab).map(|source| source.get.clone()).collect(),
+            trees: tables
+                .iter()
+                .filter_map(|table| Some(engines::tree::folders(table, table.tree.as_ref()?)))
+                .flatten()
+                .map(str::to_owned)
+                .collect(),
             alive: monitors()
                 .iter()
                 .filter_map(|monitor| monitor.alive.clone())
@@ -152,6 +160,11 @@ impl Known {
     pub(super) fn is_slab(&self, path: &str) -> bool {
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         self.slabs.iter().any(|pattern| matches(pattern, Path::new(path)))
+    }
+
+    /// Whether a folder is one of a tree by which servers find each other.
+    pub(super) fn is_in_tree(&self, folder: &str) -> bool {
+        self.trees.iter().any(|tree| folder.strip_suffix(tree).is_some_and(|root| root.ends_with('/')))
     }
 
     /// Where the descriptor of a process leads.

@@ -1,7 +1,7 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
 use engines::table::condition::Holds;
-use engines::table::{Format, Source, Table};
+use engines::table::{Source, Table};
 use model::{Account, BlindKind, Note, Observation, Time};
 use sense::Target;
 use sense::place::Foreseen;
@@ -19,7 +19,9 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
     let started = eye.place.now();
     let until = eye.until();
     let mut observations = Vec::new();
-    if let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await {
+    if !candidate.mute
+        && let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await
+    {
         let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
         let took = eye.place.now().since(started);
         return told.map(|one| Looked { took, ..one }).collect();
@@ -35,7 +37,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
         Some(table) => {
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
-            observations.extend(beside.slabs);
+            observations.extend(beside.seen);
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
@@ -148,7 +150,7 @@ fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
 /// The pages that a table asks, each with those that make it needless.
 fn pages_of(table: &Table) -> impl Iterator<Item = (&Source, Vec<String>)> {
     let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.clone());
-    let asked = |source: &&Source| source.relay.is_none() && source.format != Format::Slab && !source.saved_only;
+    let asked = |source: &&Source| source.relay.is_none() && source.format.is_page() && !source.saved_only;
     let pages = table.sources.iter().filter(asked);
     pages.map(move |source| (source, source.unless.iter().filter_map(get_of).collect()))
 }
@@ -206,7 +208,7 @@ async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Obser
 /// What the candidate's process leaves on this host, if it is on it, and the logs that were given.
 async fn beside(eye: &Eye, table: &Table, candidate: &Candidate) -> Beside {
     let mut beside = match &candidate.process {
-        Some(process) => beside::look(eye, table, process, candidate.writes.as_ref()).await,
+        Some(process) => beside::look(eye, table, process, &candidate.flags, candidate.writes.as_ref()).await,
         None => Beside::default(),
     };
     beside.logs.extend(candidate.logs.iter().cloned());

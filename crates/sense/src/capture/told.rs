@@ -7,6 +7,7 @@ use model::{Answer, Blind, BlindKind, Observation, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Ran;
+use crate::event::Heard;
 use crate::place::{Answered, Commands, Content, Ends, Kin, Listing, Pipes, SiftedFolder, Told};
 
 /// An answer as it is written.
@@ -24,6 +25,7 @@ pub(super) enum Said<'a> {
     Ran(&'a Ran),
     Addresses(&'a [IpAddr]),
     Seen(SeenOut<'a>),
+    Heard(&'a Heard),
     Blind(BlindForm),
 }
 
@@ -41,6 +43,7 @@ struct Read {
     ran: Option<Ran>,
     addresses: Option<Vec<IpAddr>>,
     seen: Option<SeenIn>,
+    heard: Option<Heard>,
     blind: Option<BlindForm>,
 }
 
@@ -107,6 +110,7 @@ impl<'a> From<&'a Answered> for Said<'a> {
             Ok(Told::Ran(told)) => Said::Ran(told),
             Ok(Told::Addresses(told)) => Said::Addresses(told),
             Ok(Told::Seen(told)) => Said::Seen(told.into()),
+            Ok(Told::Heard(told)) => Said::Heard(told),
             Err(blind) => Said::Blind(blind.into()),
         }
     }
@@ -115,7 +119,7 @@ impl<'a> From<&'a Answered> for Said<'a> {
 /// The answer that a line holds; none where it holds none, or several, or one that cannot be read.
 pub(super) fn read(line: &[u8]) -> Option<Answered> {
     let read: Read = serde_json::from_slice(line).ok()?;
-    let Read { content, listing, link, ends, sifted, commands, kin, pipes, ran, addresses, seen, blind } = read;
+    let Read { content, listing, link, ends, sifted, commands, kin, pipes, ran, addresses, seen, heard, blind } = read;
     let mut told = [
         content.map(Told::Content),
         listing.map(Told::Listing),
@@ -131,6 +135,7 @@ pub(super) fn read(line: &[u8]) -> Option<Answered> {
             Some(seen) => Some(Told::Seen(seen.observation()?)),
             None => None,
         },
+        heard.map(Told::Heard),
     ]
     .into_iter()
     .flatten();

@@ -1,4 +1,5 @@
-//! What a server on this host leaves beside its answers: its logs and its shared memory, and what it holds of the host.
+//! What a server on this host leaves beside its answers: its logs and its shared memory, what it tells others of its kind,
+//! and what it holds of the host.
 //! Read while it is asked over HTTP, and without it where that fails.
 
 mod hardware;
@@ -7,9 +8,10 @@ mod journal;
 mod journal_test;
 mod logs;
 mod outputs;
+mod tree;
 
 use engines::table::{Format, Table};
-use model::{Answer, Log, Note, Observation};
+use model::{Answer, Facts, Log, Note, Observation};
 use sense::Process;
 
 use super::Eye;
@@ -22,7 +24,8 @@ pub(crate) use outputs::Writes;
 /// What was read beside the answers.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    pub(super) slabs: Vec<Observation>,
+    /// Shared memory, files of the tree, events.
+    pub(super) seen: Vec<Observation>,
     pub(super) logs: Vec<Log>,
     pub(super) notes: Vec<Note>,
 }
@@ -42,7 +45,14 @@ pub(super) async fn prepare(eye: &Eye, candidates: &mut [Candidate]) -> Vec<Proc
 }
 
 /// Reads what the table knows of.
-pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
+pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, flags: &Facts, writes: Option<&Writes>) -> Beside {
+    let (mut beside, told) = tokio::join!(left(eye, table, home, writes), tree::of(eye, table, home, flags));
+    beside.seen.extend(told);
+    beside
+}
+
+/// Its logs and its shared memory.
+async fn left(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
     let mut beside = Beside::default();
     if let Some(writes) = writes.filter(|_| !table.lines.is_empty()) {
         if writes.with.is_empty() {
@@ -57,7 +67,7 @@ pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, writes: Optio
         }
     }
     for source in table.sources.iter().filter(|source| source.format == Format::Slab) {
-        beside.slabs.extend(slabs(eye, &source.get, home).await);
+        beside.seen.extend(slabs(eye, &source.get, home).await);
     }
     beside
 }

@@ -1,0 +1,181 @@
+//! The tree of files by which servers of one kind find each other, and the events that a process publishes where the tree
+//! says so. Read only where the process is one of this host's own; listened to only where it listens itself.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engines::table::{Format, Hear, Source, Table, Tree};
+use engines::tree::{claims, folders, named, root};
+use model::{Answer, Blind, BlindKind, Facts, Observation, Time};
+use sense::{Heard, Keep, Process, Publisher, Wanted};
+use serde_json::{Value, json};
+
+use crate::look::Eye;
+
+/// Files of one folder that are looked at.
+const FILES: usize = 512;
+/// Bytes of one file; longer ones are passed over.
+const FILE: usize = 64 << 10;
+/// Seconds for which a process is listened to.
+const LISTEN_S: f64 = 1.0;
+/// Sockets of one process that are listened to.
+const SOCKETS: usize = 4;
+
+/// What the tree tells of a process, and what the process publishes: an observation of each source of such a kind.
+pub(super) async fn of(eye: &Eye, table: &Table, home: &Process, flags: &Facts) -> Vec<Observation> {
+    let Some(tree) = &table.tree else { return Vec::new() };
+    let began = eye.place.now();
+    match told(eye, table, tree, home, flags).await {
+        Ok(observations) => observations,
+        Err(blind) => {
+            let sources = table.sources.iter().filter(|source| source.leaf.is_some());
+            sources.map(|source| unseen(eye, source, began, blind.clone())).collect()
+        }
+    }
+}
+
+async fn told(eye: &Eye, table: &Table, tree: &Tree, home: &Process, flags: &Facts) -> Result<Vec<Observation>, Blind> {
+    let gone = |why: String| Blind::new(BlindKind::Gone, why);
+    if home.container.is_some() {
+        return Err(gone(
+            "it is in a container, and what servers there find each other by is not looked into".to_owned(),
+        ));
+    }
+    let began = eye.place.now();
+    let root = root(table, tree, flags).map_err(gone)?;
+    let root = home.cwd.as_ref().map_or_else(|| root.clone(), |folder| folder.join(&root));
+    if !root.is_absolute() {
+        return Err(gone(format!("{} is no whole path, and from where it goes is not known", root.display())));
+    }
+    let files = files(eye, table, tree, home, &root).await?;
+    let values: Vec<(&str, Value)> = files.iter().map(|file| (file.folder, file.value.clone())).collect();
+    let ports: Vec<u16> = home.listening_itself.iter().map(std::net::SocketAddr::port).collect();
+    let (name, claims) = claims(table, tree, &values, &ports).map_err(gone)?;
+    let mut observations = Vec::new();
+    for claim in claims.iter().filter(|claim| claim.source.format == Format::Leaf) {
+        let (file, at) = (&files[claim.file], eye.place.now());
+        let answer = Answer { status: 200, body: file.bytes.clone(), ..Answer::default() };
+        let (get, url) = (claim.source.get.clone(), file.path.display().to_string());
+        observations.push(Observation { get, url, at, took: at.since(began), outcome: Ok(answer) });
+    }
+    let mut heard = Vec::new();
+    for source in table.sources.iter().filter(|source| source.leaf.is_some()) {
+        let own = claims.iter().filter(|claim| claim.source.id == source.id);
+        match (source.format, &source.hear) {
+            (Format::Events, Some(hear)) => {
+                let doors = own.filter_map(|claim| Publisher::of(home, claim.port?)).take(SOCKETS).collect();
+                let known = engines::interpret(table, &observations, &[], flags);
+                let ranks = hear.ranks.as_ref().and_then(|fact| known.fact(fact)?.parse().ok());
+                let wish = Wish { source, hear, ranks, name: name.as_deref() };
+                heard.push(wish.of(eye, doors).await);
+            }
+            _ if own.count() == 0 => {
+                let why = format!("no file below {} is of pid {}", root.display(), home.pid);
+                heard.push(unseen(eye, source, began, gone(why)));
+            }
+            _ => {}
+        }
+    }
+    observations.extend(heard);
+    Ok(observations)
+}
+
+/// A file of the tree.
+struct File<'a> {
+    folder: &'a str,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    value: Value,
+}
+
+/// The files of the tree that belong to the process's user, or to root: who else writes there says nothing of it.
+async fn files<'a>(
+    eye: &Eye,
+    table: &'a Table,
+    tree: &'a Tree,
+    home: &Process,
+    root: &Path,
+) -> Result<Vec<File<'a>>, Blind> {
+    let mut files = Vec::new();
+    for folder in folders(table, tree) {
+        let whole = root.join(folder);
+        let mut names = match eye.place.list(&whole, FILES).await {
+            Ok(listing) => listing.names,
+            // One that nobody made yet holds nothing.
+            Err(blind) if blind.kind == BlindKind::Gone && !files.is_empty() => continue,
+            Err(blind) => return Err(blind),
+        };
+        names.sort();
+        let wanted = names.iter().map(|name| Wanted::Below { folder: whole.clone(), path: name.into() }).collect();
+        for (name, ends) in names.iter().zip(eye.place.ends_each(wanted, FILE, 0).await) {
+            let Ok(ends) = ends else { continue };
+            if ends.size > FILE as u64 || ends.owner != home.uid && ends.owner != 0 {
+                continue;
+            }
+            if let Ok(value) = serde_json::from_slice(&ends.head) {
+                files.push(File { folder, path: whole.join(name), bytes: ends.head, value });
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// What is to be heard of one server.
+struct Wish<'a> {
+    source: &'a Source,
+    hear: &'a Hear,
+    /// How many ranks speak.
+    ranks: Option<usize>,
+    /// The server's own name.
+    name: Option<&'a str>,
+}
+
+impl Wish<'_> {
+    async fn of(&self, eye: &Eye, doors: Vec<Publisher>) -> Observation {
+        let began = eye.place.now();
+        let topic = &self.source.get;
+        let Some(first) = doors.first().map(Publisher::url) else {
+            let why = format!("no socket of its own is one of those that publish {topic}");
+            return unseen(eye, self.source, began, Blind::new(BlindKind::Gone, why));
+        };
+        let mut heard = Heard::default();
+        let patience = Duration::from_secs_f64(LISTEN_S / doors.len() as f64);
+        for door in &doors {
+            match eye.listen(door, topic, &self.keep(), patience).await {
+                Ok(more) => {
+                    heard.took += more.took;
+                    heard.events.extend(more.events);
+                }
+                Err(blind) => return unseen(eye, self.source, began, blind),
+            }
+        }
+        let at = eye.place.now();
+        let outcome = self.checked(&heard).map(|()| {
+            let root = json!({ "took": heard.took, "ranks": self.ranks, "events": heard.events });
+            Answer { status: 200, body: root.to_string().into_bytes(), ..Answer::default() }
+        });
+        Observation { get: topic.clone(), url: first, at, took: at.since(began), outcome }
+    }
+
+    fn keep(&self) -> Keep {
+        let pointer = |path: &String| format!("/{}", path.replace('.', "/"));
+        let apart = self.source.rank.values().chain([&self.hear.id]).map(pointer).collect();
+        Keep { has: pointer(&self.hear.has), apart, enough: self.ranks }
+    }
+
+    /// All events are of one server, and of the one that the tree names.
+    fn checked(&self, heard: &Heard) -> Result<(), Blind> {
+        let mut own = heard.events.iter().map(|event| named(event, &self.hear.id));
+        let first = self.name.map(str::to_owned).or_else(|| own.clone().next().flatten());
+        if own.all(|name| name.is_some() && name == first) {
+            return Ok(());
+        }
+        let why = format!("{} there is not of this server, or of several", self.source.get);
+        Err(Blind::new(BlindKind::Gone, why))
+    }
+}
+
+fn unseen(eye: &Eye, source: &Source, began: Time, blind: Blind) -> Observation {
+    let (get, url, at) = (source.get.clone(), source.get.clone(), eye.place.now());
+    Observation { get, url, at, took: at.since(began), outcome: Err(blind) }
+}
