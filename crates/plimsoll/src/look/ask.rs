@@ -2,7 +2,7 @@
 
 use engines::table::condition::Holds;
 use engines::table::{Source, Table};
-use model::{Account, BlindKind, Note, Observation, Time};
+use model::{Account, BlindKind, Note, Observation, Signal, Time};
 use sense::Target;
 use sense::place::Foreseen;
 
@@ -37,7 +37,8 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
         Some(table) => {
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
-            observations.extend(beside.seen);
+            observations.extend(beside.slabs);
+            observations.extend(published(eye, table, &candidate, &observations).await);
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
@@ -208,11 +209,22 @@ async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Obser
 /// What the candidate's process leaves on this host, if it is on it, and the logs that were given.
 async fn beside(eye: &Eye, table: &Table, candidate: &Candidate) -> Beside {
     let mut beside = match &candidate.process {
-        Some(process) => beside::look(eye, table, process, &candidate.flags, candidate.writes.as_ref()).await,
+        Some(process) => beside::look(eye, table, process, candidate.writes.as_ref()).await,
         None => Beside::default(),
     };
     beside.logs.extend(candidate.logs.iter().cloned());
     beside
+}
+
+/// What the candidate's process tells others of its kind. Listening takes as long as it takes something to change: where its
+/// pages said how full it is, only a moment of that is waited for.
+async fn published(eye: &Eye, table: &Table, candidate: &Candidate, observations: &[Observation]) -> Vec<Observation> {
+    let Some(process) = candidate.process.as_ref().filter(|_| table.tree.is_some()) else { return Vec::new() };
+    let known = engines::interpret(table, observations, &[], &candidate.flags);
+    let tells =
+        |signal| known.sets.iter().any(|set| set.readings.get(&signal).is_some_and(|said| said.value.is_some()));
+    let told = tells(Signal::KV_USED) || tells(Signal::KV_IN_USE);
+    beside::published(eye, table, process, &candidate.flags, told).await
 }
 
 /// Whether an observation is of `get` on this very port.

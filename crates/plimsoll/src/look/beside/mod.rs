@@ -11,7 +11,7 @@ mod outputs;
 mod tree;
 
 use engines::table::{Format, Table};
-use model::{Answer, Facts, Log, Note, Observation};
+use model::{Answer, Log, Note, Observation};
 use sense::Process;
 
 use super::Eye;
@@ -20,12 +20,12 @@ use super::candidate::Candidate;
 pub(super) use hardware::of as hardware;
 pub(super) use logs::stretches;
 pub(crate) use outputs::Writes;
+pub(super) use tree::of as published;
 
 /// What was read beside the answers.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    /// Shared memory, files of the tree, events.
-    pub(super) seen: Vec<Observation>,
+    pub(super) slabs: Vec<Observation>,
     pub(super) logs: Vec<Log>,
     pub(super) notes: Vec<Note>,
 }
@@ -44,15 +44,8 @@ pub(super) async fn prepare(eye: &Eye, candidates: &mut [Candidate]) -> Vec<Proc
     processes
 }
 
-/// Reads what the table knows of.
-pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, flags: &Facts, writes: Option<&Writes>) -> Beside {
-    let (mut beside, told) = tokio::join!(left(eye, table, home, writes), tree::of(eye, table, home, flags));
-    beside.seen.extend(told);
-    beside
-}
-
-/// Its logs and its shared memory.
-async fn left(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
+/// Reads what the table knows of: its logs and its shared memory.
+pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
     let mut beside = Beside::default();
     if let Some(writes) = writes.filter(|_| !table.lines.is_empty()) {
         if writes.with.is_empty() {
@@ -67,7 +60,7 @@ async fn left(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>)
         }
     }
     for source in table.sources.iter().filter(|source| source.format == Format::Slab) {
-        beside.seen.extend(slabs(eye, &source.get, home).await);
+        beside.slabs.extend(slabs(eye, &source.get, home).await);
     }
     beside
 }

@@ -18,14 +18,23 @@ const FILES: usize = 512;
 const FILE: usize = 64 << 10;
 /// Seconds for which a process is listened to.
 const LISTEN_S: f64 = 1.0;
+/// The same where something else told how full it is.
+const MOMENT_S: f64 = 0.25;
 /// Sockets of one process that are listened to.
 const SOCKETS: usize = 4;
 
 /// What the tree tells of a process, and what the process publishes: an observation of each source of such a kind.
-pub(super) async fn of(eye: &Eye, table: &Table, home: &Process, flags: &Facts) -> Vec<Observation> {
+pub(in crate::look) async fn of(
+    eye: &Eye,
+    table: &Table,
+    home: &Process,
+    flags: &Facts,
+    told: bool,
+) -> Vec<Observation> {
     let Some(tree) = &table.tree else { return Vec::new() };
     let began = eye.place.now();
-    match told(eye, table, tree, home, flags).await {
+    let seconds = if told { MOMENT_S } else { LISTEN_S };
+    match found(eye, table, tree, home, flags, seconds).await {
         Ok(observations) => observations,
         Err(blind) => {
             let sources = table.sources.iter().filter(|source| source.leaf.is_some());
@@ -34,7 +43,14 @@ pub(super) async fn of(eye: &Eye, table: &Table, home: &Process, flags: &Facts) 
     }
 }
 
-async fn told(eye: &Eye, table: &Table, tree: &Tree, home: &Process, flags: &Facts) -> Result<Vec<Observation>, Blind> {
+async fn found(
+    eye: &Eye,
+    table: &Table,
+    tree: &Tree,
+    home: &Process,
+    flags: &Facts,
+    seconds: f64,
+) -> Result<Vec<Observation>, Blind> {
     let gone = |why: String| Blind::new(BlindKind::Gone, why);
     if home.container.is_some() {
         return Err(gone(
@@ -66,7 +82,7 @@ async fn told(eye: &Eye, table: &Table, tree: &Tree, home: &Process, flags: &Fac
                 let doors = own.filter_map(|claim| Publisher::of(home, claim.port?)).take(SOCKETS).collect();
                 let known = engines::interpret(table, &observations, &[], flags);
                 let ranks = hear.ranks.as_ref().and_then(|fact| known.fact(fact)?.parse().ok());
-                let wish = Wish { source, hear, ranks, name: name.as_deref() };
+                let wish = Wish { source, hear, ranks, name: name.as_deref(), seconds };
                 heard.push(wish.of(eye, doors).await);
             }
             _ if own.count() == 0 => {
@@ -128,6 +144,8 @@ struct Wish<'a> {
     ranks: Option<usize>,
     /// The server's own name.
     name: Option<&'a str>,
+    /// For how long it is listened to.
+    seconds: f64,
 }
 
 impl Wish<'_> {
@@ -139,7 +157,7 @@ impl Wish<'_> {
             return unseen(eye, self.source, began, Blind::new(BlindKind::Gone, why));
         };
         let mut heard = Heard::default();
-        let patience = Duration::from_secs_f64(LISTEN_S / doors.len() as f64);
+        let patience = Duration::from_secs_f64(self.seconds / doors.len() as f64);
         for door in &doors {
             match eye.listen(door, topic, &self.keep(), patience).await {
                 Ok(more) => {
