@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         ("a capture holds it, and an anonymised one as well", captured),
         ("what was published long ago is stale", stale),
         ("nobody is listened to but the process itself", only_itself),
+        ("links in the tree lead nowhere, and files of others are not opened", links_and_others),
         ("what is published in another's name is not told", another_name),
         ("a socket that says nothing of ZMQ is named, and costs no more than the window", mute),
         ("discovery that is not by files is said", no_files),
@@ -181,6 +182,30 @@ fn only_itself() -> Result<(), Failed> {
     let fake = fake(&Odd { port: Some(other.local_addr()?.port()), ..Odd::default() });
     is_silent(&fake.pool()?, "no socket of its own is one of those that publish kv_metrics");
     assert!(other.accept().is_err(), "somebody else was asked");
+    Ok(())
+}
+
+fn links_and_others() -> Result<(), Failed> {
+    use std::os::unix::fs::{chown, symlink};
+    let fake = fake(&Odd::default());
+    let tree = fake.home.path().join("found/v1");
+    std::fs::rename(tree.join("mdc"), fake.home.path().join("elsewhere"))?;
+    symlink(fake.home.path().join("elsewhere"), tree.join("mdc"))?;
+    is_silent(&fake.pool()?, "lies behind a link");
+    std::fs::remove_file(tree.join("mdc"))?;
+    std::fs::rename(fake.home.path().join("elsewhere"), tree.join("mdc"))?;
+    is_told(&fake.pool()?);
+    let card = tree.join("mdc/a%2Fb");
+    let away = fake.home.path().join("away");
+    std::fs::rename(&card, &away)?;
+    symlink(&away, &card)?;
+    assert!(fake.pool()?["capacity"]["value"].is_null(), "read behind a link");
+    std::fs::remove_file(&card)?;
+    std::fs::rename(&away, &card)?;
+    // Only root can give a file away.
+    if chown(&card, Some(65_534), None).is_ok() {
+        assert!(fake.pool()?["capacity"]["value"].is_null(), "read, though another user's");
+    }
     Ok(())
 }
 

@@ -328,8 +328,8 @@ fn what_servers_of_one_kind_tell_each_other() {
     let (all, removed) = safe(vec![
         names(folder, &["a", "b"]),
         names("/srv/found/v1/others", &["a"]),
-        ends(&["below", folder, "a"], card, "", 0),
-        ends(&["below", folder, "b"], "no JSON, and private", "", 0),
+        ends(&["below", "/srv/found", "v1/mdc/a"], card, "", 0),
+        ends(&["below", "/srv/found", "v1/mdc/b"], "no JSON, and private", "", 0),
         kept(
             &listen,
             heard(vec![

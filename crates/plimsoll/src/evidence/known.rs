@@ -167,6 +167,17 @@ impl Known {
         self.trees.iter().any(|tree| folder.strip_suffix(tree).is_some_and(|root| root.ends_with('/')))
     }
 
+    /// Whether a path, from the root of a tree, is one of its files.
+    pub(super) fn is_of_tree(&self, path: &str) -> bool {
+        path.rsplit_once('/').is_some_and(|(folder, _)| self.trees.iter().any(|tree| tree == folder))
+    }
+
+    /// Whether a path may be a folder of a tree, or one above that.
+    pub(super) fn leads_to_tree(&self, path: &str) -> bool {
+        let mut above = self.trees.iter().flat_map(|tree| Path::new(tree).ancestors());
+        above.any(|part| !part.as_os_str().is_empty() && Path::new(path).ends_with(part))
+    }
+
     /// Where the descriptor of a process leads.
     pub(super) fn descriptor(&self, pid: &str, fd: &str) -> &str {
         self.links.get(&format!("/proc/{pid}/fd/{fd}")).map_or("", String::as_str)

@@ -66,8 +66,9 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
         ["lines", path, ..] if is_proc(path, "net/tcp") || is_proc(path, "net/tcp6") => Holds::Sockets,
         ["list", path] if known.is_in_tree(path) => Holds::Names,
         ["list", path] => return list(path),
+        ["link", path] if known.leads_to_tree(path) => Holds::Plain,
         ["link", path] if path.starts_with("/proc/") || path.starts_with(CONTAINERS) => Holds::Plain,
-        ["ends", "below", folder, ..] if known.is_in_tree(folder) => Holds::Leaf,
+        ["ends", "below", _, path, ..] if known.is_of_tree(path) => Holds::Leaf,
         ["ends", "file" | "below", ..] => Holds::Log,
         ["ends", "inside", _, path, ..] => return known.is_slab(path).then_some(Holds::Slab),
         ["ends", "descriptor", pid, fd, ..] => {

@@ -7,6 +7,10 @@ use super::rule::{Removed, Rule};
 
 /// A file of the tree. One that is no JSON is not read, and nothing of it is kept.
 pub(super) fn leaf(ends: Ends, removed: &mut Removed) -> Ends {
+    if ends.head.is_empty() {
+        // It was only asked what lies there.
+        return ends;
+    }
     let head = if engines::reads_as_json(&ends.head) {
         json::scrubbed(&ends.head, removed)
     } else {

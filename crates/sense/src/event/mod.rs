@@ -32,10 +32,7 @@ impl Publisher {
             IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         };
-        let namespace = match process.same_netns_as_us? {
-            true => None,
-            false => Some(NetNs(process.pid)),
-        };
+        let namespace = (!process.same_netns_as_us?).then_some(NetNs(process.pid));
         Some(Publisher { address: SocketAddr::new(ip, port), namespace })
     }
 

@@ -1,13 +1,14 @@
 //! The tree of files by which servers of one kind find each other, and the events that a process publishes where the tree
 //! says so. Read only where the process is one of this host's own; listened to only where it listens itself.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engines::table::{Format, Hear, Source, Table, Tree};
 use engines::tree::{claims, folders, named, root};
 use model::{Answer, Blind, BlindKind, Facts, Observation, Time};
-use sense::{Heard, Keep, Process, Publisher, Wanted};
+use sense::{Ends, Heard, Keep, Process, Publisher, Wanted};
 use serde_json::{Value, json};
 
 use crate::look::Eye;
@@ -104,7 +105,8 @@ struct File<'a> {
     value: Value,
 }
 
-/// The files of the tree that belong to the process's user, or to root: who else writes there says nothing of it.
+/// The files of the tree that belong to the process's user. Who else writes there says nothing of it; and since that user
+/// chose where the tree is, no link in it is followed out of it, and nothing of others is opened.
 async fn files<'a>(
     eye: &Eye,
     table: &'a Table,
@@ -115,6 +117,10 @@ async fn files<'a>(
     let mut files = Vec::new();
     for folder in folders(table, tree) {
         let whole = root.join(folder);
+        let above = Path::new(folder).ancestors().filter(|part| !part.as_os_str().is_empty());
+        if eye.place.link_each(above.map(|part| root.join(part)).collect()).await.iter().any(Result::is_ok) {
+            return Err(Blind::new(BlindKind::Denied, format!("{} lies behind a link", whole.display())));
+        }
         let mut names = match eye.place.list(&whole, FILES).await {
             Ok(listing) => listing.names,
             // One that nobody made yet holds nothing.
@@ -122,12 +128,16 @@ async fn files<'a>(
             Err(blind) => return Err(blind),
         };
         names.sort();
-        let wanted = names.iter().map(|name| Wanted::Below { folder: whole.clone(), path: name.into() }).collect();
-        for (name, ends) in names.iter().zip(eye.place.ends_each(wanted, FILE, 0).await) {
+        let wanted = |name: &OsString| Wanted::Below { folder: root.to_path_buf(), path: Path::new(folder).join(name) };
+        // What lies there, before anything is opened.
+        let looked = eye.place.ends_each(names.iter().map(wanted).collect(), 0, 0).await;
+        let own = |looked: &Result<Ends, Blind>| {
+            looked.as_ref().is_ok_and(|ends| ends.owner == home.uid && ends.size <= FILE as u64)
+        };
+        names = names.into_iter().zip(&looked).filter(|(_, looked)| own(looked)).map(|(name, _)| name).collect();
+        let read = eye.place.ends_each(names.iter().map(wanted).collect(), FILE, 0).await;
+        for (name, ends) in names.iter().zip(read).filter(|(_, ends)| own(ends)) {
             let Ok(ends) = ends else { continue };
-            if ends.size > FILE as u64 || ends.owner != home.uid && ends.owner != 0 {
-                continue;
-            }
             if let Ok(value) = serde_json::from_slice(&ends.head) {
                 files.push(File { folder, path: whole.join(name), bytes: ends.head, value });
             }
