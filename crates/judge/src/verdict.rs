@@ -92,7 +92,7 @@ pub fn verdict(server: &Server) -> Verdict {
     if retracted > 0.0 {
         reason += &format!(", {retracted:.0} retractions since start");
     }
-    if server.notes.iter().any(|note| note.id == "told-by-router") {
+    if server.is_told_by_router() {
         reason += ", by its router's word";
     }
     let window = if recent.is_some() { ONE_LOOK_AND_LOG } else { ONE_LOOK };

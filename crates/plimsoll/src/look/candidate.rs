@@ -36,7 +36,9 @@ pub(crate) struct Candidate {
     pub(crate) notes: Vec<Note>,
     /// A router named it.
     pub(crate) named_by: Option<String>,
-    /// What stands for an address, where there is none: the files that tell of it.
+    /// It was not asked, and a router alone tells of it: the host that it names.
+    pub(crate) alone: Option<String>,
+    /// What stands for an address, where there is none: the files that tell of it, or what its router calls it.
     pub(crate) title: Option<String>,
     /// Which of the servers it is on whose page it stands with others, as that names it.
     pub(crate) part: Option<String>,
@@ -111,6 +113,7 @@ impl Candidate {
             hardware: Hardware::default(),
             notes: Vec::new(),
             named_by: None,
+            alone: None,
             title: None,
             part: None,
             via: None,
@@ -133,6 +136,7 @@ impl Candidate {
         let address = match (self.face(), &self.via) {
             (Some(face), None) => face.to_string(),
             (Some(face), Some(via)) => beyond(via, face),
+            (None, Some(via)) if self.alone.is_some() => format!("{via}/{}", title().unwrap_or_default()),
             (None, _) => title().unwrap_or_default(),
         };
         match &self.part {
@@ -144,7 +148,7 @@ impl Candidate {
     /// The host that it is on, for people: the name that ssh knows, or the host of its address.
     pub(crate) fn host(&self) -> String {
         let beyond = self.via.as_deref().and_then(|via| via.parse::<sense::ssh::Destination>().ok());
-        let own = || self.face().map(|face| face.base.host.clone()).unwrap_or_default();
+        let own = || self.face().map(|face| face.base.host.clone()).or_else(|| self.alone.clone()).unwrap_or_default();
         beyond.map_or_else(own, |via| via.host().to_owned())
     }
 

@@ -115,15 +115,20 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
         let mut full = false;
         for (named, target) in looked[index].named.iter_mut().zip(reached) {
             let is_known = |target: &Target| eye.atlas.spots(target).iter().any(|spot| known.contains(spot));
-            let admitted = target.and_then(|target| named::admitted(eye, keys, target, &is_known, &mut notes));
+            // Where it is tells whether it was found otherwise, also when it is not asked there.
+            if let Ok(target) = &target {
+                named.found(eye, target);
+            }
+            let admitted = target.and_then(|target| named::admitted(eye, keys, named, target, &is_known, &mut notes));
             let target = match admitted {
                 Ok(target) => target,
                 Err(why) => {
+                    named.unread = Some(why.clone());
                     notes.push(Note::new("worker-unread", why));
                     continue;
                 }
             };
-            named.spots = eye.atlas.spots(&target);
+            named.found(eye, &target);
             // What a router only has an opinion on is not asked.
             if is_known(&target) || !named.listed || full {
                 continue;
@@ -180,7 +185,7 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
             account.sets.extend(told.sets);
             account.values.extend(told.values);
             account.notes.push(Note::new(
-                "told-by-router",
+                model::TOLD_BY_ROUTER,
                 format!("read from {}, because the server itself did not say it", observation.url),
             ));
         }

@@ -34,6 +34,15 @@ pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<Stri
             other => failures.push(fail(&format!("worker {}: {other:?}", row.url), &row.why)),
         }
     }
+    for row in capture.file.worker.iter().filter(|row| row.verdict.is_some()) {
+        let verdict = told.alone.iter().find(|(url, _)| *url == row.url).map(|(_, one)| &one.verdict);
+        let fits = verdict.is_some_and(|verdict| {
+            Some(verdict.level.name()) == row.verdict.as_deref() && verdict.reason.contains(&row.reason)
+        });
+        if !fits {
+            failures.push(fail(&format!("worker {}, by its router's word: {verdict:?}", row.url), &row.why));
+        }
+    }
     if told.account.workers.len() != capture.file.worker.len() {
         failures.push(fail(&format!("{} workers listed", told.account.workers.len()), "the file names every worker"));
     }
