@@ -1,7 +1,7 @@
 //! From the winning set to the seven numbers of a pool: what follows from the others is derived, what nothing says is
 //! *not reported* with its reason.
 
-use model::{Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
+use model::{DEVICE, Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 
 use crate::choose::Choice;
 use crate::ranks::vagueness;
@@ -69,7 +69,8 @@ fn finish(
     for reading in readings.values_mut() {
         settle(reading, now);
     }
-    Pool { pool: name.to_owned(), tier: choice.tier.clone(), readings }
+    let binds = choice.tier == DEVICE;
+    Pool { pool: name.to_owned(), tier: choice.tier.clone(), binds, readings }
 }
 
 /// What a computed number lacks, when its other part is there.

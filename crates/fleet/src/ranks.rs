@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, DEVICE, FULL, Rank, RankId, Reading, Readings, Scope, Signal, Time};
+use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Scope, Signal, Time};
 
 use crate::choose::{Choice, choose};
 use crate::complete;
@@ -34,7 +34,9 @@ pub(crate) fn build(
         for ((_, pool, tier), sets) in by_pool {
             let elsewhere = capacity(account, *id, &pool, &tier);
             let Some(choice) = choose(sets, elsewhere.as_ref(), now) else { continue };
-            pools.extend(complete::pools(&choice, elsewhere, now, why));
+            let binds = account.binding.contains(&(pool, tier));
+            let made = complete::pools(&choice, elsewhere, now, why).into_iter();
+            pools.extend(made.map(|pool| Pool { binds: pool.binds || binds, ..pool }));
             choices.push(choice);
         }
         let own = values.remove(id).unwrap_or_default();

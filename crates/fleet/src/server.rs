@@ -174,7 +174,7 @@ fn ensure_full(rank: &mut Rank, role: Role, unreachable: Option<&str>, why: &dyn
             .filter(|signal| signal.row().scope == Scope::Pool)
             .map(|signal| (signal, missing(signal, FULL, DEVICE)))
             .collect();
-        rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), readings });
+        rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), binds: true, readings });
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {
         rank.readings.entry(signal).or_insert_with(|| missing(signal, "", ""));

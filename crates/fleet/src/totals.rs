@@ -2,7 +2,7 @@
 
 use model::{Fleet, Reading, Server, Signal, Unit};
 
-/// The fullest pool, and the capacity-weighted mean of the full pools. Copies (tensor and pipeline ranks) count once.
+/// The fullest pool that binds, and the capacity-weighted mean of the full pools. Copies (tensor and pipeline ranks) count once.
 pub fn totals(servers: &[Server]) -> Fleet {
     let pools = || {
         servers.iter().flat_map(|server| {
@@ -10,7 +10,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
         })
     };
     let fullest = pools()
-        .filter(|(_, _, pool)| pool.tier == model::DEVICE)
+        .filter(|(_, _, pool)| pool.binds)
         .filter_map(|(server, _, pool)| {
             Some((server, pool, pool.get(Signal::KV_IN_USE)?, pool.fresh(Signal::KV_IN_USE)?))
         })

@@ -127,8 +127,8 @@ pub fn order<T>(items: &mut [T], of: impl Fn(&T) -> &Server) {
 /// Which pool of which rank, where there are several.
 fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
     let mut text = String::new();
-    if rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1 {
-        text += &format!(" in the {} pool, which binds first", pool.pool);
+    if rank.pools.iter().filter(|pool| pool.binds).count() > 1 {
+        text += &format!(" in the {} pool, which binds first", pool.name());
     }
     if server.ranks.len() > 1 {
         let dp = rank.rank.dp.map_or_else(|| "–".to_owned(), |dp| dp.to_string());

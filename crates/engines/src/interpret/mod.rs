@@ -104,6 +104,7 @@ fn once(table: &Table, observations: &[Observation], logs: &[Log], flags: &model
         });
     }
     infer(table, &mut account);
+    account.binding.extend(table.bind.iter().map(|row| (row.pool.clone(), row.tier.clone())));
     account
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn check(table: &Table) -> Vec<Slip> {
     let mut slips = Vec::new();
     sources(table, &mut slips);
     lines(table, &mut slips);
+    binding(table, &mut slips);
     engine(table, &mut slips);
     conditions(table, &mut slips);
     for need in &table.needs {
@@ -146,6 +147,20 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
     }
 }
 
+fn binding(table: &Table, slips: &mut Vec<Slip>) {
+    let reads =
+        || table.sources.iter().flat_map(|source| &source.read).chain(table.lines.iter().flat_map(|line| &line.read));
+    for row in &table.bind {
+        let told = reads().any(|read| {
+            read.pool.as_ref() == Some(&row.pool) && read.tier.as_deref().unwrap_or(model::DEVICE) == row.tier
+        });
+        if !told {
+            let near = format!("{:?}", row.pool);
+            slips.push(slip(SOURCES, &near, format!("bind: no row tells of pool {near} on tier {:?}", row.tier)));
+        }
+    }
+}
+
 fn lines(table: &Table, slips: &mut Vec<Slip>) {
     for (index, line) in table.lines.iter().enumerate() {
         let id = &line.id;
@@ -176,6 +191,13 @@ fn engine(table: &Table, slips: &mut Vec<Slip>) {
         if names.len() != 1 {
             let near = names.first().map(|name| format!("{name:?}")).unwrap_or_default();
             fault(&near, "a process rule has exactly one of module, command and title".to_owned());
+        }
+    }
+    for rule in &table.engine.port {
+        let other = |fact: &String| table.engine.port.iter().any(|other| other.fact == *fact && other.after.is_none());
+        if rule.after.as_ref().is_some_and(|fact| rule.default.is_none() || !other(fact)) {
+            let near = format!("{:?}", rule.fact);
+            fault(&near, format!("port {near}: it comes so many (default) after one that another rule names"));
         }
     }
     let Some(package) = &table.engine.package else { return };
@@ -226,6 +248,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
         line.read.iter().for_each(|read| of_read(read, &mut of));
     }
     table.sources.iter().filter_map(|source| source.when.as_ref()).for_each(|when| of(SOURCES, when));
+    table.engine.port.iter().filter_map(|rule| rule.when.as_ref()).for_each(|when| of(ENGINE, when));
     table.infer.iter().for_each(|row| of(SOURCES, &row.when));
     table.knobs.iter().flat_map(|knob| &knob.forced).for_each(|condition| of(KNOBS, condition));
     for need in &table.needs {

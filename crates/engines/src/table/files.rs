@@ -49,6 +49,7 @@ impl Folder {
         }
         if let Some(file) = sources {
             (table.sources, table.infer, table.assume) = (file.source, file.infer, file.assume);
+            table.bind = file.bind;
             (table.log, table.lines) = (file.log, file.line);
         }
         if let Some(file) = doctor {

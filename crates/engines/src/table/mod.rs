@@ -24,7 +24,7 @@ pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
-pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
+pub use source::{Assume, Bind, Empty, Format, Infer, Source, SourceFile, WorkerList};
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct Table {
     pub sources: Vec<Source>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
+    /// `sources.toml`: pools below the device that bind.
+    pub bind: Vec<Bind>,
     /// `sources.toml`: facts that only the numbers may tell.
     pub assume: Vec<Assume>,
     /// `sources.toml`: how its log is written.
@@ -58,6 +60,7 @@ impl Table {
             knobs: Vec::new(),
             sources: Vec::new(),
             infer: Vec::new(),
+            bind: Vec::new(),
             assume: Vec::new(),
             log: LogFormat::default(),
             lines: Vec::new(),

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use engines::Whereabouts;
 use model::{Account, Facts, GpuMemory, Log, Note, Observation, Sign};
+use sense::http::Scheme;
 use sense::{Process, Target};
 
 use super::beside::Writes;
+use super::discover::target;
 use super::identity::{Atlas, Spot};
 use super::named::Named;
 
@@ -155,6 +157,12 @@ impl Candidate {
     /// All its ports.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.ports.values().chain(&self.unsorted)
+    }
+
+    /// Where its process itself listens, whatever that serves: a router may know it by a port that is not asked.
+    pub(crate) fn sockets(&self, atlas: &Atlas) -> Vec<Spot> {
+        let own = self.process.iter().flat_map(|process| process.listening_itself.iter().map(move |at| (process, at)));
+        own.flat_map(|(process, at)| atlas.spots(&target(*at, Scheme::Http, process))).collect()
     }
 
     /// Where its ports are.

@@ -81,6 +81,11 @@ pub(super) fn index(eye: &Eye, looked: &[Looked]) -> Index {
             index.entry(spot).or_insert(place);
         }
     }
+    for (place, one) in looked.iter().enumerate().filter(|(_, one)| one.candidate.part.is_none()) {
+        for socket in one.candidate.sockets(&eye.atlas) {
+            index.entry(socket).or_insert(place);
+        }
+    }
     Index(index)
 }
 
@@ -109,6 +114,7 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
     eye.atlas.learn_names(&eye.place, reached.iter().flatten().flatten()).await;
     let mut wave: Vec<Candidate> = Vec::new();
     let mut known: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.spots(&eye.atlas)).collect();
+    let sockets: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.sockets(&eye.atlas)).collect();
     for (index, reached) in (first_new..looked.len()).zip(reached) {
         let router = looked[index].candidate.url();
         let mut notes = Vec::new();
@@ -123,8 +129,11 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
             let target = match admitted {
                 Ok(target) => target,
                 Err(why) => {
-                    named.unread = Some(why.clone());
-                    notes.push(Note::new("worker-unread", why));
+                    // One that was found by its process is asked elsewhere.
+                    if !named.spots.iter().any(|spot| sockets.contains(spot)) {
+                        notes.push(Note::new("worker-unread", why.clone()));
+                    }
+                    named.unread = Some(why);
                     continue;
                 }
             };
