@@ -137,6 +137,15 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
             if !page && (read.label.is_some() || !read.with.is_empty()) {
                 fault(&name, format!("{name}: only samples of Prometheus text have labels"));
             }
+            if let Some(zero) = &read.zero {
+                let beside = source.read.iter().any(|other| other.name == zero.beside);
+                let dated = zero.when.facts().any(|fact| fact == "version");
+                if !page || pooled || !read.lazy || !beside || !dated {
+                    let text =
+                        "zero is for lazy counters of ranks on a page, beside a series that is read, of a version";
+                    fault(&name, format!("{name}: {text}"));
+                }
+            }
             if !source.gather && (read.only.is_some() || read.unless.is_some()) {
                 fault(&name, format!("{name}: where and unless are for elements that are gathered"));
             }
@@ -239,7 +248,8 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     };
     let of_read = |read: &Read, of: &mut dyn FnMut(usize, &Condition)| {
         let refuse = read.refuse.iter().map(|refuse| &refuse.when);
-        let all = read.when.iter().chain(&read.frozen).chain(refuse).chain(&read.dead);
+        let zero = read.zero.iter().map(|zero| &zero.when);
+        let all = read.when.iter().chain(&read.frozen).chain(zero).chain(refuse).chain(&read.dead);
         all.for_each(|condition| of(SOURCES, condition));
     };
     table.sources.iter().flat_map(|source| &source.read).for_each(|read| of_read(read, &mut of));

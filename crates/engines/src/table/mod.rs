@@ -22,7 +22,7 @@ pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
 pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
-pub use read::{Fold, Read, Refuse};
+pub use read::{Fold, Read, Refuse, Values, Zero};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Assume, Bind, Empty, Format, Infer, Source, SourceFile, WorkerList};
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
