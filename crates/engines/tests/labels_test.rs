@@ -69,7 +69,7 @@ fn what_may_only_be_left_out_is_no_zero() {
     // Its writer is not on the page, or the page is not whole: saved, passed on, with a line that is none.
     none("made:info{version=\"2.1\"} 1\n", &|_| ());
     let change = |change: &dyn Fn(&mut model::Answer)| {
-        none(&new, &|page| page.outcome.iter_mut().for_each(|answer| change(answer)));
+        none(&new, &|page| page.outcome.iter_mut().for_each(change));
     };
     change(&|answer| answer.first_line = Some(1));
     change(&|answer| answer.passed = Some(Passed { by: "an agent".to_owned(), ..Passed::default() }));

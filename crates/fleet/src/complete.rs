@@ -3,6 +3,7 @@
 
 use model::{DEVICE, Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 
+use crate::FRESH_S;
 use crate::choose::Choice;
 use crate::ranks::vagueness;
 use crate::sound;
@@ -43,6 +44,12 @@ pub(crate) fn pools(
             fullest = Some(finish(choice, FULLEST, alone, now, &missing));
         }
         readings.insert(Signal::KV_USED, Reading::not_reported(unit, why));
+    }
+    // No part of the whole, but a share of used: of another set it is as good, with a source and an age of its own.
+    let fresh = choice.contenders.iter().filter(|other| other.age_s <= FRESH_S);
+    let mut aside = fresh.filter_map(|other| other.set.readings.get(&Signal::KV_PREALLOCATED));
+    if let Some(aside) = aside.find(|aside| aside.value.is_some()) {
+        readings.entry(Signal::KV_PREALLOCATED).or_insert_with(|| aside.clone());
     }
     derive(&mut readings);
     let mut pools = vec![finish(choice, &choice.pool, readings, now, why)];
