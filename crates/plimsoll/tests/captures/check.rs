@@ -153,7 +153,8 @@ fn holder<'a>(row: &Expect, told: &'a Told, pooled: bool, pool: &str, tier: &str
             .find(|view| view.worker == *worker && view.dp.is_none_or(|said| said == dp))?;
         return Some(&view.readings);
     }
-    let id = RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp), pp: Some(row.rank.pp) };
+    let id =
+        RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp).filter(|_| !row.rank.any_tp), pp: Some(row.rank.pp) };
     let rank: &Rank = told.server.ranks.iter().find(|rank| rank.rank == id)?;
     if !pooled {
         return Some(&rank.readings);

@@ -215,6 +215,9 @@ pub(crate) struct RankRow {
     /// Pipeline parallel.
     #[serde(default)]
     pub(crate) pp: u32,
+    /// Nothing tells which tensor-parallel rank it is.
+    #[serde(default)]
+    pub(crate) any_tp: bool,
 }
 
 fn api() -> String {
