@@ -1,58 +1,11 @@
 //! What tables may make of a number: scale it, divide it, gather it. The engine is made up; each expected value is worked
 //! out beside the page.
 
-use engines::Tables;
-use engines::table::files::Folder;
-use model::{Account, Answer, Facts, Log, LogClock, Observation, Reading, Signal, State, Stretch, Time};
+#[path = "support/made.rs"]
+mod made;
 
-const AT: Time = Time(1_795_968_923.0);
-
-const ENGINE: &str = r#"
-name = "made"
-title = "Made"
-kind = "engine"
-role = "unified"
-prefixes = ["made:"]
-port = [{ serves = "api", fact = "port", default = 9999 }]
-answer = [
-  { get = "/metrics", order = 99 },
-  { get = "/v1/models", order = 98, is = { "data[*].owned_by" = "made" } },
-]
-"#;
-
-fn tables(sources: &str) -> Tables {
-    let files = [Some(ENGINE.to_owned()), None, Some(sources.to_owned()), None];
-    let folder = Folder { name: "made".to_owned(), path: "made".to_owned(), files };
-    let (tables, faults) = Tables::builtin().with(&[folder]);
-    assert!(faults.is_empty(), "{faults:#?}");
-    tables
-}
-
-fn answer(get: &str, body: &str) -> Observation {
-    let answer = Answer { status: 200, body: body.as_bytes().to_vec(), ..Answer::default() };
-    Observation { get: get.to_owned(), url: format!("http://m{get}"), at: AT, took: 0.0, outcome: Ok(answer) }
-}
-
-fn told(tables: &Tables, observations: &[Observation], logs: &[Log]) -> Account {
-    engines::interpret(tables.get("made").expect("a table"), observations, logs, &Facts::new())
-}
-
-fn page(rows: &str, body: &str) -> Account {
-    let sources = format!(
-        "[[source]]\nid = \"metrics\"\nget = \"/metrics\"\nformat = \"prometheus\"\nempty = \"off\"\n\
-         rank = {{ dp = \"engine\" }}\nfacts = {{ \"config.block_size\" = \"block_size\" }}\nread = [{rows}]\n"
-    );
-    told(&tables(&sources), &[answer("/metrics", body)], &[])
-}
-
-fn of(account: &Account, signal: Signal) -> Option<Reading> {
-    let in_pools = account.sets.iter().find_map(|set| set.readings.get(&signal)).cloned();
-    in_pools.or_else(|| account.values.iter().find(|value| value.signal == signal).map(|value| value.reading.clone()))
-}
-
-fn value(account: &Account, signal: Signal) -> Option<f64> {
-    of(account, signal).and_then(|reading| reading.value)
-}
+use made::*;
+use model::{Facts, Log, LogClock, Signal, State, Stretch};
 
 const CONFIG: &str = "made:config{engine=\"0\",block_size=\"16\",blocks=\"128\",host=\"None\"} 1\n";
 

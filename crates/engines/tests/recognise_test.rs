@@ -97,3 +97,25 @@ fn configuration_files_that_grow_or_nest_are_refused() {
     let good = "model-path: org/model\nmax-total-tokens: 65536\nkv-events-config: '{\"endpoint\":\"tcp://*:5557\"}'\nlora-paths:\n  - a=b\n  - c\n";
     assert_eq!(settings(good).map(|settings| settings.len()), Ok(4));
 }
+
+/// The address of the API by the flags of a line.
+fn api(line: &str) -> Option<u16> {
+    let tables = Tables::builtin();
+    let found = recognise(&tables, &words(line)).expect("an engine");
+    let table = tables.get(&found.engine).expect("a table");
+    let flags = from_arguments(table, &found.arguments.unwrap_or_default(), "test");
+    let ports = table.engine.ports(&flags);
+    ports.into_iter().find(|(rule, _)| rule.serves == "api").map(|(_, port)| port)
+}
+
+/// By the help of `--smg-http-sidecar-port` (SGLang 0.5.19): the port after `--port`, which is 30000 by default.
+#[test]
+fn a_grpc_worker_has_its_page_on_the_port_after_its_own() {
+    assert_eq!(api("python|-m|sglang.launch_server|--port|31000|--enable-metrics"), Some(31000));
+    assert_eq!(api("python|-m|sglang.launch_server|--smg-grpc-mode|--port|31000|--enable-metrics"), Some(31001));
+    assert_eq!(api("python|-m|sglang.launch_server|--grpc-mode"), Some(30001));
+    assert_eq!(api("python|-m|sglang.launch_server|--grpc-mode|--grpc-http-sidecar-port|9|--port|31000"), Some(9));
+    // There is no port after the last, and what cannot be read is no port at all.
+    assert_eq!(api("python|-m|sglang.launch_server|--grpc-mode|--port|65535"), None);
+    assert_eq!(api("python|-m|sglang.launch_server|--grpc-mode|--port|$PORT"), None);
+}

@@ -1,8 +1,9 @@
 //! From the winning set to the seven numbers of a pool: what follows from the others is derived, what nothing says is
 //! *not reported* with its reason.
 
-use model::{Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
+use model::{DEVICE, Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
 
+use crate::FRESH_S;
 use crate::choose::Choice;
 use crate::ranks::vagueness;
 use crate::sound;
@@ -44,6 +45,12 @@ pub(crate) fn pools(
         }
         readings.insert(Signal::KV_USED, Reading::not_reported(unit, why));
     }
+    // No part of the whole, but a share of used: of another set it is as good, with a source and an age of its own.
+    let fresh = choice.contenders.iter().filter(|other| other.age_s <= FRESH_S);
+    let mut aside = fresh.filter_map(|other| other.set.readings.get(&Signal::KV_PREALLOCATED));
+    if let Some(aside) = aside.find(|aside| aside.value.is_some()) {
+        readings.entry(Signal::KV_PREALLOCATED).or_insert_with(|| aside.clone());
+    }
     derive(&mut readings);
     let mut pools = vec![finish(choice, &choice.pool, readings, now, why)];
     pools.extend(fullest);
@@ -69,7 +76,8 @@ fn finish(
     for reading in readings.values_mut() {
         settle(reading, now);
     }
-    Pool { pool: name.to_owned(), tier: choice.tier.clone(), readings }
+    let binds = choice.tier == DEVICE;
+    Pool { pool: name.to_owned(), tier: choice.tier.clone(), binds, readings }
 }
 
 /// What a computed number lacks, when its other part is there.

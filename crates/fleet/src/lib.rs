@@ -4,6 +4,7 @@
 mod choose;
 mod complete;
 mod crosscheck;
+mod hearsay;
 mod ranks;
 mod replicas;
 mod server;
@@ -11,6 +12,7 @@ mod sound;
 mod totals;
 
 pub use choose::{Choice, Contender};
+pub use hearsay::{may_stand, told_alone};
 pub use replicas::{Replica, drift};
 pub use server::{Joined, Subject, join};
 pub use totals::totals;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, DEVICE, FULL, Rank, RankId, Reading, Readings, Scope, Signal, Time};
+use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Scope, Signal, Time};
 
 use crate::choose::{Choice, choose};
 use crate::complete;
@@ -25,6 +25,11 @@ pub(crate) fn build(
     let mut ranks = Vec::new();
     let mut choices = Vec::new();
     for id in &ids {
+        // What is told of other ranks is not missing where they are told of, but here.
+        let why: &dyn Fn(Signal, &str, &str) -> String = &|signal, pool, tier| {
+            let elsewhere = told_elsewhere(account, *id, signal, pool, tier);
+            elsewhere.unwrap_or_else(|| why(signal, pool, tier))
+        };
         let mut by_pool: BTreeMap<(u8, String, String), Vec<model::PoolSet>> = BTreeMap::new();
         for set in sets.remove(id).unwrap_or_default() {
             let first = u8::from(set.pool != FULL || set.tier != DEVICE);
@@ -34,13 +39,28 @@ pub(crate) fn build(
         for ((_, pool, tier), sets) in by_pool {
             let elsewhere = capacity(account, *id, &pool, &tier);
             let Some(choice) = choose(sets, elsewhere.as_ref(), now) else { continue };
-            pools.extend(complete::pools(&choice, elsewhere, now, why));
+            let binds = account.binding.contains(&(pool, tier));
+            let made = complete::pools(&choice, elsewhere, now, why).into_iter();
+            pools.extend(made.map(|pool| Pool { binds: pool.binds || binds, ..pool }));
             choices.push(choice);
         }
         let own = values.remove(id).unwrap_or_default();
         ranks.push(Rank { rank: *id, pools, readings: readings(&own, &homeless, now, why) });
     }
     (one_of_copies(ranks), choices)
+}
+
+/// That a source tells `signal` of other data-parallel ranks, and not of this one.
+fn told_elsewhere(account: &Account, id: RankId, signal: Signal, pool: &str, tier: &str) -> Option<String> {
+    let sets = account.sets.iter().filter(|set| set.pool == pool && set.tier == tier);
+    let of_pools = sets.filter_map(|set| Some((set.rank, set.readings.get(&signal)?)));
+    let values = account.values.iter().filter(|value| value.signal == signal && pool.is_empty());
+    let mut told = of_pools.chain(values.map(|value| (value.rank, &value.reading)));
+    let (_, other) = told.find(|(rank, reading)| {
+        let apart = rank.dp.is_some() && id.dp.is_some() && rank.dp != id.dp;
+        apart && reading.value.is_some() && reading.source.is_some()
+    })?;
+    Some(format!("{} is told of other ranks, and not of this one", other.source.as_deref()?))
 }
 
 /// Of tensor and pipeline ranks, which hold parts of the same tokens, the fullest stands for all: its pool is the

@@ -2,10 +2,11 @@
 
 use model::{
     Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal,
-    SourceOutcome, State, Time, Verdict, View,
+    SourceOutcome, State, TOLD_BY_ROUTER, Time, Verdict, View,
 };
 
 use crate::choose::Choice;
+use crate::hearsay::{HEARSAY, heard};
 use crate::{complete, crosscheck, ranks};
 
 /// A server to be joined.
@@ -47,10 +48,11 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
         let with_router = heard(account, &subject.seen_by, now);
         (ranks, choices) = ranks::build(with_router.as_ref().unwrap_or(account), now, subject.why);
         let from_router = |choice: &&Choice| choice.winner().is_some_and(|set| set.trust == HEARSAY);
-        if let Some(choice) = choices.iter().find(from_router) {
+        let by_router = choices.iter().find(from_router);
+        if let Some(choice) = by_router {
             let router = choice.winner().map(|set| set.source.as_str()).unwrap_or_default();
             notes.push(Note::new(
-                "told-by-router",
+                TOLD_BY_ROUTER,
                 format!("these numbers are the router's ({router}), not the server's own"),
             ));
         }
@@ -65,7 +67,9 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
                 notes.extend(crosscheck::sets(choice, rank));
             }
         }
-        for (router, view) in opinions(&subject.seen_by, now) {
+        // Nothing of its own is there to hold a router's word against.
+        let opinions = if by_router.is_some() { Vec::new() } else { opinions(&subject.seen_by, now) };
+        for (router, view) in opinions {
             if let Some(rank) = ranks.iter().find(|rank| view.dp.is_none_or(|dp| rank.rank.dp == Some(dp))) {
                 notes.extend(crosscheck::router(&router, &view, rank));
             }
@@ -150,45 +154,6 @@ fn opinions(seen_by: &[(String, View)], now: Time) -> Vec<(String, RouterView)> 
     opinions
 }
 
-/// Trust of what a router says: below everything that the server says itself.
-const HEARSAY: u16 = u16::MAX;
-
-/// The account with what routers say of the server as further sets, for a server that does not itself say now how much is
-/// used; only views whose age is known. The newest of all stale ones is shown, whoever said it.
-fn heard(account: &Account, seen_by: &[(String, View)], now: Time) -> Option<Account> {
-    let fresh = |set: &model::PoolSet| {
-        let used = set.readings.get(&Signal::KV_USED).or_else(|| set.readings.get(&Signal::KV_IN_USE));
-        used.is_some_and(|used| used.value.is_some()) && now.since(set.at) <= crate::FRESH_S
-    };
-    if account.sets.iter().any(fresh) {
-        return None;
-    }
-    let mut account = account.clone();
-    for (router, view) in seen_by.iter().filter(|(_, view)| view.timed && view.readings.contains_key(&Signal::KV_USED))
-    {
-        let rank = RankId { dp: view.dp.or(Some(0)), ..RankId::ZERO };
-        let of = |scope| view.readings.iter().filter(move |(signal, _)| signal.row().scope == scope);
-        account.sets.push(model::PoolSet {
-            source: format!("{router} {}", view.source),
-            trust: HEARSAY,
-            rank,
-            pool: FULL.to_owned(),
-            tier: DEVICE.to_owned(),
-            at: view.readings.values().find_map(|reading| reading.at).unwrap_or(now),
-            live: false,
-            idle: false,
-            readings: of(Scope::Pool).map(|(signal, reading)| (*signal, reading.clone())).collect(),
-        });
-        account.values.extend(of(Scope::Rank).map(|(signal, reading)| model::RankValue {
-            trust: HEARSAY,
-            rank,
-            signal: *signal,
-            reading: reading.clone(),
-        }));
-    }
-    (account.sets.iter().any(|set| set.trust == HEARSAY)).then_some(account)
-}
-
 fn empty_rank() -> Rank {
     Rank { rank: RankId::ZERO, pools: Vec::new(), readings: model::Readings::new() }
 }
@@ -209,7 +174,7 @@ fn ensure_full(rank: &mut Rank, role: Role, unreachable: Option<&str>, why: &dyn
             .filter(|signal| signal.row().scope == Scope::Pool)
             .map(|signal| (signal, missing(signal, FULL, DEVICE)))
             .collect();
-        rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), readings });
+        rank.pools.insert(0, Pool { pool: FULL.to_owned(), tier: DEVICE.to_owned(), binds: true, readings });
     }
     for signal in Signal::all().filter(|signal| signal.row().scope == Scope::Rank && signal.row().always) {
         rank.readings.entry(signal).or_insert_with(|| missing(signal, "", ""));

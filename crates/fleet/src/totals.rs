@@ -2,7 +2,7 @@
 
 use model::{Fleet, Reading, Server, Signal, Unit};
 
-/// The fullest pool, and the capacity-weighted mean of the full pools. Copies (tensor and pipeline ranks) count once.
+/// The fullest pool that binds, and the capacity-weighted mean of the full pools. Copies (tensor and pipeline ranks) count once.
 pub fn totals(servers: &[Server]) -> Fleet {
     let pools = || {
         servers.iter().flat_map(|server| {
@@ -10,7 +10,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
         })
     };
     let fullest = pools()
-        .filter(|(_, _, pool)| pool.tier == model::DEVICE)
+        .filter(|(_, _, pool)| pool.binds)
         .filter_map(|(server, _, pool)| {
             Some((server, pool, pool.get(Signal::KV_IN_USE)?, pool.fresh(Signal::KV_IN_USE)?))
         })
@@ -18,7 +18,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
     let in_use_max = match fullest {
         Some((server, pool, reading, value)) => {
             let mut max = Reading::derived(value, Unit::Ratio, &[reading], &["in_use"]).within(reading.precision);
-            max.inputs = vec![format!("in_use of pool {} of {}", pool.pool, server.url)];
+            max.inputs = vec![format!("in_use of pool {} of {}{}", pool.pool, server.url, by_router(server))];
             max.age_s = reading.age_s;
             max
         }
@@ -51,7 +51,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
             oldest = oldest.zip(age).map(|(oldest, age)| oldest.max(age));
         }
         if !seen.is_empty() {
-            parts.push(format!("used and capacity of {}", server.url));
+            parts.push(format!("used and capacity of {}{}", server.url, by_router(server)));
         }
     }
     let in_use_weighted = if capacity > 0.0 {
@@ -63,6 +63,11 @@ pub fn totals(servers: &[Server]) -> Fleet {
         nothing(servers)
     };
     Fleet { in_use_max, in_use_weighted }
+}
+
+/// The mark of what is a router's word.
+fn by_router(server: &Server) -> &'static str {
+    if server.is_told_by_router() { ", by its router's word" } else { "" }
 }
 
 fn nothing(servers: &[Server]) -> Reading {

@@ -94,7 +94,7 @@ pub fn verdict(server: &Server) -> Verdict {
     if retracted > 0.0 {
         reason += &format!(", {retracted:.0} retractions since start");
     }
-    if server.notes.iter().any(|note| note.id == "told-by-router") {
+    if server.is_told_by_router() {
         reason += ", by its router's word";
     }
     let window = if recent.is_some() { ONE_LOOK_AND_LOG } else { ONE_LOOK };
@@ -129,8 +129,8 @@ pub fn order<T>(items: &mut [T], of: impl Fn(&T) -> &Server) {
 /// Which pool of which rank, where there are several.
 fn place(server: &Server, rank: &Rank, pool: &Pool) -> String {
     let mut text = String::new();
-    if rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1 {
-        text += &format!(" in the {} pool, which binds first", pool.pool);
+    if rank.pools.iter().filter(|pool| pool.binds).count() > 1 {
+        text += &format!(" in the {} pool, which binds first", pool.name());
     }
     if server.ranks.len() > 1 {
         let dp = rank.rank.dp.map_or_else(|| "–".to_owned(), |dp| dp.to_string());

@@ -1,7 +1,7 @@
 //! Accounts: everything that one server said in one look, understood but not yet joined. `engines` writes them from
 //! observations, `fleet` joins them to servers of a snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::printable;
 use crate::{Note, RankId, Reading, Readings, Role, Signal, Time};
@@ -32,6 +32,8 @@ pub struct Account {
     pub sets: Vec<PoolSet>,
     /// Readings of ranks that belong to no pool.
     pub values: Vec<RankValue>,
+    /// Pools (and their tiers) below the device that requests cannot run without.
+    pub binding: BTreeSet<(String, String)>,
     /// The workers that a router lists.
     pub workers: Vec<Worker>,
     /// What a router says about its workers.

@@ -28,7 +28,7 @@ pub use observation::{Answer, Blind, BlindKind, Observation, Passed};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
 pub use reading::{Reading, State};
 pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens};
-pub use server::{GpuMemory, Role, RouterView, Server};
+pub use server::{GpuMemory, Role, RouterView, Server, TOLD_BY_ROUTER};
 pub use sign::Sign;
 pub use signal::{Kind, Row, Scope, Signal, Unit};
 pub use snapshot::{Fleet, HostReport, SelfReport, Snapshot};

@@ -37,6 +37,9 @@ pub struct Pool {
     pub pool: String,
     /// `device`, `host` or `storage`.
     pub tier: String,
+    /// Requests cannot run without room in it: every pool of the device, and of lower tiers those that are no cache.
+    #[serde(skip)]
+    pub binds: bool,
     /// capacity, used, evictable, available, headroom, in use, occupied.
     #[serde(flatten)]
     pub readings: Readings,
@@ -46,6 +49,11 @@ impl Pool {
     /// The reading of `signal`, which pools of a snapshot always have.
     pub fn get(&self, signal: Signal) -> Option<&Reading> {
         self.readings.get(&signal)
+    }
+
+    /// The pool's name, with its tier where that is not the device's.
+    pub fn name(&self) -> String {
+        if self.tier == DEVICE { self.pool.clone() } else { format!("{} {}", self.pool, self.tier) }
     }
 
     /// The fresh value of `signal`.
@@ -72,11 +80,10 @@ impl Rank {
         self.readings.get(&signal).and_then(Reading::fresh)
     }
 
-    /// The device pool with the highest fresh in-use: the one that binds first.
+    /// The pool with the highest fresh in-use of those that bind: the one that binds first.
     pub fn binding(&self) -> Option<(&Pool, f64)> {
-        let device = self.pools.iter().filter(|pool| pool.tier == DEVICE);
         let in_use = |pool| Pool::fresh(pool, Signal::KV_IN_USE).map(|ratio| (pool, ratio));
-        device.filter_map(in_use).max_by(|a, b| a.1.total_cmp(&b.1))
+        self.pools.iter().filter(|pool| pool.binds).filter_map(in_use).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 }
 

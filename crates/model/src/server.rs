@@ -81,6 +81,16 @@ pub struct Server {
     pub gaps: Vec<Gap>,
 }
 
+/// The note that a server's numbers are a router's word.
+pub const TOLD_BY_ROUTER: &str = "told-by-router";
+
+impl Server {
+    /// Whether its numbers are what a router says, because it does not say them itself.
+    pub fn is_told_by_router(&self) -> bool {
+        self.notes.iter().any(|note| note.id == TOLD_BY_ROUTER)
+    }
+}
+
 /// What one server holds of one accelerator's memory, in MiB (2²⁰ bytes), as the driver counts it: weights, cache and
 /// everything else together. It says nothing of how full the cache is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,7 +103,8 @@ pub struct GpuMemory {
     pub total_mib: u64,
 }
 
-/// A router's opinion of one worker; shown beside the worker's own word, never instead of it.
+/// A router's opinion of one worker; shown beside the worker's own word. Where the worker says nothing, what it told its
+/// router may stand in for that, and is marked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouterView {
     /// The worker's address as the router spells it.

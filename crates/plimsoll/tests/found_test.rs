@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         ("the command line's credentials open what is found", credentials),
         ("a server with a certificate is asked by HTTPS", https),
         ("a process that lost its arguments is asked on its own sockets, and not on many", own_sockets),
+        ("a gRPC worker is asked on the port after its own", grpc_worker),
         ("a monitor is asked where it listens, behind its own path", monitor),
     ])
 }
@@ -132,6 +133,25 @@ fn own_sockets() -> Result<(), Failed> {
     let hosts: std::collections::BTreeSet<&str> =
         asked.lines().filter(|line| line.to_lowercase().starts_with("host:")).collect();
     assert!((1..=8).contains(&hosts.len()), "{hosts:?}");
+    Ok(())
+}
+
+/// `--smg-grpc-mode --port P`: the page is on P + 1 (SGLang 0.5.19's help of `--smg-http-sidecar-port`).
+fn grpc_worker() -> Result<(), Failed> {
+    let home = tempfile::tempdir()?;
+    standin::links(home.path(), &["python"]);
+    let port = std::iter::repeat_with(free_port)
+        .find(|port| std::net::TcpListener::bind(("127.0.0.1", port + 1)).is_ok())
+        .expect("two ports side by side");
+    let argv = format!("python|-m|sglang.launch_server|--smg-grpc-mode|--port|{port}|--enable-metrics");
+    let argv: Vec<String> = argv.split('|').map(str::to_owned).collect();
+    let standin = Standin::start(home.path(), &argv, None, &format!("{port},{}", port + 1));
+    let server = found(&standin, &["status", "--json"])?;
+    assert_eq!(server["url"], format!("http://127.0.0.1:{}", port + 1));
+    let asked = requests(home.path());
+    let hosts: std::collections::BTreeSet<&str> =
+        asked.lines().filter_map(|line| line.strip_prefix("host: ")).map(str::trim).collect();
+    assert_eq!(hosts, [format!("127.0.0.1:{}", port + 1).as_str()].into(), "{asked}");
     Ok(())
 }
 

@@ -184,6 +184,55 @@ fn addresses_that_are_no_servers_are_refused() {
     assert_eq!(notes.iter().filter(|note| note["id"] == "worker-unread").count(), refused.len(), "{notes:#?}");
 }
 
+/// A router's list with what each worker told it a moment ago, in tokens of 1,000.
+fn overheard(workers: &[(&str, u32)]) -> Replay {
+    let now = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]).output().expect("date").stdout;
+    let now = String::from_utf8_lossy(&now).trim().to_owned();
+    let row = |(url, used): &(&str, u32)| {
+        let share = f64::from(*used) / 1000.0;
+        let load = format!(
+            r#"{{"dp_rank":0,"num_used_tokens":{used},"max_total_num_tokens":1000,"token_usage":{share},"num_waiting_reqs":3}}"#
+        );
+        format!(
+            r#"{{"url":"{url}","worker_type":"decode","is_healthy":true,"labels":{{"version":"0.5.23"}},
+                "engine_load":{{"timestamp":"{now}","loads":[{load}]}}}}"#
+        )
+    };
+    let rows: Vec<String> = workers.iter().map(row).collect();
+    Replay::start().with("/workers", Answer::json(format!(r#"{{"workers":[{}]}}"#, rows.join(","))))
+}
+
+/// The router's list is the only one that tells of them: 720 of 1,000 tokens with 3 waiting is tight from 70 % on.
+#[test]
+fn a_worker_that_only_its_router_can_ask_is_shown_by_its_routers_word() {
+    let one = overheard(&[("grpc://127.0.0.1:1", 720)]);
+    let other = overheard(&[("grpc://localhost:1", 720), ("grpc://127.0.0.1:2", 100)]);
+    let value = status(&[&one.url(), &other.url()]);
+    let workers: Vec<&Value> = servers(&value).iter().filter(|server| server["role"] == "decode").collect();
+    assert_eq!(workers.len(), 2, "two routers speak of one worker: {value:#}");
+    assert_eq!(workers[0]["url"], "grpc://127.0.0.1:1");
+    assert_eq!(workers[0]["host"], "127.0.0.1");
+    assert_eq!(workers[0]["verdict"]["level"], "tight", "{:#}", workers[0]);
+    assert!(workers[0]["unreachable"].as_str().is_some_and(|why| why.contains("grpc is not spoken")), "{value:#}");
+    assert_eq!(value["fleet"]["in_use_max"]["value"], 0.72);
+    let text = plimsoll(PROGRAM, &["status", &one.url()]).text;
+    let first = text.lines().next().expect("a line");
+    assert!(first.contains("TIGHT") && first.contains("72.0 % in use"), "{text}");
+    assert!(first.ends_with("by its router's word"), "{text}");
+}
+
+/// What a worker says itself stands, whatever its router heard.
+#[test]
+fn a_routers_word_is_no_second_server_beside_a_worker_that_tells() {
+    let worker = worker_on("127.0.0.1");
+    let router = overheard(&[(&worker.url(), 990)]);
+    let value = status(&[&router.url()]);
+    assert_eq!(servers(&value).len(), 2, "{value:#}");
+    // 250 of 1,000 by its own page; the router's 990 is a note.
+    assert_eq!(value["fleet"]["in_use_max"]["value"], 0.25);
+    assert!(value.to_string().contains("router-view-differs"), "{value:#}");
+}
+
 /// Workers that take a connection and never say a word: the look ends in time and names those that it left out.
 #[test]
 fn two_thousand_black_holes_end_in_time() {

@@ -119,6 +119,7 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
         });
     }
     infer(table, &mut account);
+    account.binding.extend(table.bind.iter().map(|row| (row.pool.clone(), row.tier.clone())));
     account
 }
 

@@ -88,6 +88,7 @@ pub(crate) fn check(table: &Table) -> Vec<Slip> {
     sources(table, &mut slips);
     lines(table, &mut slips);
     tree(table, &mut slips);
+    binding(table, &mut slips);
     engine(table, &mut slips);
     conditions(table, &mut slips);
     for need in &table.needs {
@@ -162,6 +163,15 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
             if !page && (read.label.is_some() || !read.with.is_empty()) {
                 fault(&name, format!("{name}: only samples of Prometheus text have labels"));
             }
+            if let Some(zero) = &read.zero {
+                let beside = source.read.iter().any(|other| other.name == zero.beside);
+                let dated = zero.when.facts().any(|fact| fact == "version");
+                if !page || pooled || !read.lazy || !beside || !dated {
+                    let text =
+                        "zero is for lazy counters of ranks on a page, beside a series that is read, of a version";
+                    fault(&name, format!("{name}: {text}"));
+                }
+            }
             if !source.gather && (read.only.is_some() || read.unless.is_some()) {
                 fault(&name, format!("{name}: where and unless are for elements that are gathered"));
             }
@@ -198,6 +208,21 @@ fn tree(table: &Table, slips: &mut Vec<Slip>) {
     }
 }
 
+/// Rows that say what binds name pools that are told.
+fn binding(table: &Table, slips: &mut Vec<Slip>) {
+    let reads =
+        || table.sources.iter().flat_map(|source| &source.read).chain(table.lines.iter().flat_map(|line| &line.read));
+    for row in &table.bind {
+        let told = reads().any(|read| {
+            read.pool.as_ref() == Some(&row.pool) && read.tier.as_deref().unwrap_or(model::DEVICE) == row.tier
+        });
+        if !told {
+            let near = format!("{:?}", row.pool);
+            slips.push(slip(SOURCES, &near, format!("bind: no row tells of pool {near} on tier {:?}", row.tier)));
+        }
+    }
+}
+
 fn lines(table: &Table, slips: &mut Vec<Slip>) {
     for (index, line) in table.lines.iter().enumerate() {
         let id = &line.id;
@@ -228,6 +253,13 @@ fn engine(table: &Table, slips: &mut Vec<Slip>) {
         if names.len() != 1 {
             let near = names.first().map(|name| format!("{name:?}")).unwrap_or_default();
             fault(&near, "a process rule has exactly one of module, command and title".to_owned());
+        }
+    }
+    for rule in &table.engine.port {
+        let other = |fact: &String| table.engine.port.iter().any(|other| other.fact == *fact && other.after.is_none());
+        if rule.after.as_ref().is_some_and(|fact| rule.default.is_none() || !other(fact)) {
+            let near = format!("{:?}", rule.fact);
+            fault(&near, format!("port {near}: it comes so many (default) after one that another rule names"));
         }
     }
     let Some(package) = &table.engine.package else { return };
@@ -269,7 +301,8 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     };
     let of_read = |read: &Read, of: &mut dyn FnMut(usize, &Condition)| {
         let refuse = read.refuse.iter().map(|refuse| &refuse.when);
-        let all = read.when.iter().chain(&read.frozen).chain(refuse).chain(&read.dead);
+        let zero = read.zero.iter().map(|zero| &zero.when);
+        let all = read.when.iter().chain(&read.frozen).chain(zero).chain(refuse).chain(&read.dead);
         all.for_each(|condition| of(SOURCES, condition));
     };
     table.sources.iter().flat_map(|source| &source.read).for_each(|read| of_read(read, &mut of));
@@ -278,6 +311,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
         line.read.iter().for_each(|read| of_read(read, &mut of));
     }
     table.sources.iter().filter_map(|source| source.when.as_ref()).for_each(|when| of(SOURCES, when));
+    table.engine.port.iter().filter_map(|rule| rule.when.as_ref()).for_each(|when| of(ENGINE, when));
     table.infer.iter().for_each(|row| of(SOURCES, &row.when));
     table.tree.iter().for_each(|tree| of(SOURCES, &tree.when));
     table.knobs.iter().flat_map(|knob| &knob.forced).for_each(|condition| of(KNOBS, condition));

@@ -23,9 +23,9 @@ pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
 pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
-pub use read::{Fold, Read, Refuse};
+pub use read::{Fold, Read, Refuse, Values, Zero};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
-pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
+pub use source::{Assume, Bind, Empty, Format, Infer, Source, SourceFile, WorkerList};
 pub use tree::{Hear, Leaf, Root, Tree};
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
 
@@ -44,6 +44,8 @@ pub struct Table {
     pub tree: Option<Tree>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
+    /// `sources.toml`: pools below the device that bind.
+    pub bind: Vec<Bind>,
     /// `sources.toml`: facts that only the numbers may tell.
     pub assume: Vec<Assume>,
     /// `sources.toml`: how its log is written.
@@ -63,6 +65,7 @@ impl Table {
             sources: Vec::new(),
             tree: None,
             infer: Vec::new(),
+            bind: Vec::new(),
             assume: Vec::new(),
             log: LogFormat::default(),
             lines: Vec::new(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::{Signal, Unit};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
 use super::version::Version;
@@ -33,9 +33,10 @@ pub struct Read {
     /// Prometheus: the number is in this label, not the sample's value.
     #[serde(default)]
     pub label: Option<String>,
-    /// Prometheus: only samples with these values of labels.
+    /// Prometheus: only samples with these values of labels (one, or any of a list). An empty value fits a label that is not
+    /// there as well.
     #[serde(default)]
-    pub with: BTreeMap<String, String>,
+    pub with: BTreeMap<String, Values>,
     /// JSON, of elements that are gathered: only those in which this is true, or a number other than 0.
     #[serde(default, rename = "where")]
     pub only: Option<String>,
@@ -98,6 +99,9 @@ pub struct Read {
     /// A counter that the engine puts on the page with its first event: absent does not mean broken.
     #[serde(default)]
     pub lazy: bool,
+    /// Prometheus, of a lazy counter of a rank: where it is not on a page that is whole, it is 0.
+    #[serde(default)]
+    pub zero: Option<Zero>,
     /// A 0 means nothing when one of these holds: the series is declared but never moved there.
     #[serde(default)]
     pub dead: Vec<Condition>,
@@ -113,6 +117,46 @@ impl Read {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let beside = self.over.iter().chain(&self.plus).chain(self.named());
         std::iter::once(self.name.as_str()).chain(beside.map(String::as_str))
+    }
+}
+
+/// When a counter that is not on the page is 0, and not only unknown.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zero {
+    /// Holds for it; among others of a version, since only of builds that are known it is known that they count.
+    pub when: Condition,
+    /// A series of the same writer that is always there: its ranks are those that counted nothing.
+    pub beside: String,
+}
+
+/// Values of a label of which one must be there.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Values(Vec<String>);
+
+impl Values {
+    /// Whether a sample with this value of the label fits; a label that is not there is empty.
+    pub fn fit(&self, value: &str) -> bool {
+        self.0.iter().any(|known| known == value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            One(String),
+            Several(Vec<String>),
+        }
+        // The embedded tables hold the list; people write one value as such.
+        if !deserializer.is_human_readable() {
+            return Vec::deserialize(deserializer).map(Values);
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::One(value) => Values(vec![value]),
+            Written::Several(values) => Values(values),
+        })
     }
 }
 

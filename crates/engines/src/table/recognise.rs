@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use model::Facts;
 use serde::{Deserialize, Serialize};
 
+use super::condition::{Condition, Holds};
 use super::package::Package;
 
 /// The whole of `engine.toml`.
@@ -91,6 +93,41 @@ pub struct PortRule {
     /// The number when no flag says one.
     #[serde(default)]
     pub default: Option<u16>,
+    /// The fact of another rule's port: `default` is so many ports after that one.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// Opened only where this is so by the flags. Of the rules that serve one thing the first that holds is it.
+    #[serde(default)]
+    pub when: Option<Condition>,
+}
+
+impl EngineFile {
+    /// The ports that a server with these `flags` opens, with their numbers; one that is said and cannot be read is none.
+    pub fn ports(&self, flags: &Facts) -> Vec<(&PortRule, u16)> {
+        let holds = |rule: &&PortRule| {
+            let fact = |name: &str| flags.get(name).map(|fact| fact.value.as_str());
+            rule.when.as_ref().is_none_or(|when| when.holds(fact) == Holds::Yes)
+        };
+        let mut served: Vec<&PortRule> = Vec::new();
+        for rule in self.port.iter().filter(holds) {
+            if !served.iter().any(|known| known.serves == rule.serves) {
+                served.push(rule);
+            }
+        }
+        served.into_iter().filter_map(|rule| Some((rule, self.number(rule, flags)?))).collect()
+    }
+
+    fn number(&self, rule: &PortRule, flags: &Facts) -> Option<u16> {
+        match (flags.get(&rule.fact), &rule.after) {
+            // Said and unreadable it is not the default one: another server may be there.
+            (Some(fact), _) => fact.value.parse().ok().filter(|port| *port > 0),
+            (None, None) => rule.default,
+            (None, Some(other)) => {
+                let other = self.port.iter().find(|rule| rule.fact == *other && rule.after.is_none())?;
+                self.number(other, flags)?.checked_add(rule.default?)
+            }
+        }
+    }
 }
 
 /// An answer is this engine's when it fits.

@@ -24,6 +24,9 @@ pub struct SourceFile {
     /// What follows from facts.
     #[serde(default)]
     pub infer: Vec<Infer>,
+    /// Pools below the device that are no cache but hold what running requests need.
+    #[serde(default)]
+    pub bind: Vec<Bind>,
     /// Facts of which each value would give other numbers, and which may be told by nothing.
     #[serde(default)]
     pub assume: Vec<Assume>,
@@ -49,6 +52,17 @@ pub struct Infer {
     pub when: Condition,
     /// The fact that is named as its input.
     pub from: String,
+}
+
+/// A pool of a lower tier without room in which no request can run: it binds as the device's pools do. Caches of a lower
+/// tier do not: that they are full is what they are for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bind {
+    /// The pool.
+    pub pool: String,
+    /// The tier.
+    pub tier: String,
 }
 
 /// A fact that may be known by nothing but the numbers. If only one of its values leaves numbers that can be, it is that;

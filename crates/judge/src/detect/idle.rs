@@ -30,7 +30,7 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     }
     let pool = full(rank)?;
     let (used, capacity) = (pool.fresh(Signal::KV_USED)?, pool.fresh(Signal::KV_CAPACITY)?);
-    if used <= floor(rank, pool, used, capacity) {
+    if used <= floor(pool, used, capacity) {
         return None;
     }
     let spells = spells(window, rank.rank, pool);
@@ -72,14 +72,14 @@ fn idle(rank: &Rank) -> bool {
 
 /// What an idle server may hold: a small share, one reserved block (then the capacity is a whole number of them), and what
 /// a decode server set aside.
-fn floor(rank: &Rank, pool: &Pool, used: f64, capacity: f64) -> f64 {
+fn floor(pool: &Pool, used: f64, capacity: f64) -> f64 {
     let small = limits::SHARE * capacity;
     let blocks = capacity / used;
     let most =
         if pool.get(Signal::KV_USED).is_some_and(|used| used.unit == Unit::Blocks) { 1.0 } else { limits::BLOCK };
     let block = used <= most && (blocks - blocks.round()).abs() < 1.0e-6;
     let vague = pool.get(Signal::KV_USED).and_then(|reading| reading.precision).unwrap_or(0.0);
-    let set_aside = rank.fresh(Signal::KV_PREALLOCATED).map_or(0.0, |share| share * capacity);
+    let set_aside = pool.fresh(Signal::KV_PREALLOCATED).map_or(0.0, |share| share * capacity);
     if block { used } else { small.max(vague) + set_aside }
 }
 

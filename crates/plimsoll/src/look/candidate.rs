@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use engines::Whereabouts;
 use model::{Account, Facts, GpuMemory, Log, Note, Observation, Sign};
+use sense::http::Scheme;
 use sense::{Process, Target};
 
 use super::beside::Writes;
+use super::discover::target;
 use super::identity::{Atlas, Spot};
 use super::named::Named;
 
@@ -38,7 +40,9 @@ pub(crate) struct Candidate {
     pub(crate) notes: Vec<Note>,
     /// A router named it.
     pub(crate) named_by: Option<String>,
-    /// What stands for an address, where there is none: the files that tell of it.
+    /// It was not asked, and a router alone tells of it: the host that it names.
+    pub(crate) alone: Option<String>,
+    /// What stands for an address, where there is none: the files that tell of it, or what its router calls it.
     pub(crate) title: Option<String>,
     /// Which of the servers it is on whose page it stands with others, as that names it.
     pub(crate) part: Option<String>,
@@ -114,6 +118,7 @@ impl Candidate {
             hardware: Hardware::default(),
             notes: Vec::new(),
             named_by: None,
+            alone: None,
             title: None,
             part: None,
             via: None,
@@ -136,6 +141,7 @@ impl Candidate {
         let address = match (self.face(), &self.via) {
             (Some(face), None) => face.to_string(),
             (Some(face), Some(via)) => beyond(via, face),
+            (None, Some(via)) if self.alone.is_some() => format!("{via}/{}", title().unwrap_or_default()),
             (None, _) => title().unwrap_or_default(),
         };
         match &self.part {
@@ -147,13 +153,19 @@ impl Candidate {
     /// The host that it is on, for people: the name that ssh knows, or the host of its address.
     pub(crate) fn host(&self) -> String {
         let beyond = self.via.as_deref().and_then(|via| via.parse::<sense::ssh::Destination>().ok());
-        let own = || self.face().map(|face| face.base.host.clone()).unwrap_or_default();
+        let own = || self.face().map(|face| face.base.host.clone()).or_else(|| self.alone.clone()).unwrap_or_default();
         beyond.map_or_else(own, |via| via.host().to_owned())
     }
 
     /// All its ports.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.ports.values().chain(&self.unsorted)
+    }
+
+    /// Where its process itself listens, whatever that serves: a router may know it by a port that is not asked.
+    pub(crate) fn sockets(&self, atlas: &Atlas) -> Vec<Spot> {
+        let own = self.process.iter().flat_map(|process| process.listening_itself.iter().map(move |at| (process, at)));
+        own.flat_map(|(process, at)| atlas.spots(&target(*at, Scheme::Http, process))).collect()
     }
 
     /// Where its ports are.

@@ -162,10 +162,8 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
     let mut unsorted = Vec::new();
     let argued = recognised.arguments.is_some();
     if argued {
-        for rule in &table.engine.port {
-            if let Some(target) = flagged(rule, &flags, process) {
-                ports.insert(rule.serves.clone(), keys.for_own(target));
-            }
+        for (rule, port) in table.engine.ports(&flags) {
+            ports.insert(rule.serves.clone(), keys.for_own(flagged(rule, port, &flags, process)));
         }
     }
     let says_none =
@@ -227,19 +225,14 @@ async fn add_environment(eye: &Eye, table: &Table, process: &Process, flags: &mu
     }
 }
 
-/// Where the port that a rule names is, by the flags and by what really listens.
-fn flagged(rule: &PortRule, flags: &Facts, process: &Process) -> Option<Target> {
-    // A port that is said and cannot be read is not the default one: another server may be there.
-    let port: u16 = match flags.get(&rule.fact) {
-        Some(fact) => fact.value.parse().ok().filter(|port| *port > 0)?,
-        None => rule.default?,
-    };
+/// Where the port of a rule is, by the flags and by what really listens.
+fn flagged(rule: &PortRule, port: u16, flags: &Facts, process: &Process) -> Target {
     let listening = process.listening.iter().chain(&process.maybe_listening).find(|address| address.port() == port);
     let bound = rule.host.as_ref().and_then(|host| flags.get(host)).and_then(|fact| fact.value.parse::<IpAddr>().ok());
     let address =
         listening.copied().unwrap_or_else(|| SocketAddr::new(bound.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
     let tls = rule.tls.as_ref().is_some_and(|fact| flags.contains_key(fact));
-    Some(target(address, if tls { Scheme::Https } else { Scheme::Http }, process))
+    target(address, if tls { Scheme::Https } else { Scheme::Http }, process)
 }
 
 /// The target for an address on which the process listens: any address means loopback, inside its namespace.

@@ -81,6 +81,11 @@ pub(super) fn index(eye: &Eye, looked: &[Looked]) -> Index {
             index.entry(spot).or_insert(place);
         }
     }
+    for (place, one) in looked.iter().enumerate().filter(|(_, one)| one.candidate.part.is_none()) {
+        for socket in one.candidate.sockets(&eye.atlas) {
+            index.entry(socket).or_insert(place);
+        }
+    }
     Index(index)
 }
 
@@ -109,21 +114,30 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
     eye.atlas.learn_names(&eye.place, reached.iter().flatten().flatten()).await;
     let mut wave: Vec<Candidate> = Vec::new();
     let mut known: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.spots(&eye.atlas)).collect();
+    let sockets: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.sockets(&eye.atlas)).collect();
     for (index, reached) in (first_new..looked.len()).zip(reached) {
         let router = looked[index].candidate.url();
         let mut notes = Vec::new();
         let mut full = false;
         for (named, target) in looked[index].named.iter_mut().zip(reached) {
             let is_known = |target: &Target| eye.atlas.spots(target).iter().any(|spot| known.contains(spot));
-            let admitted = target.and_then(|target| named::admitted(eye, keys, target, &is_known, &mut notes));
+            // Where it is tells whether it was found otherwise, also when it is not asked there.
+            if let Ok(target) = &target {
+                named.found(eye, target);
+            }
+            let admitted = target.and_then(|target| named::admitted(eye, keys, named, target, &is_known, &mut notes));
             let target = match admitted {
                 Ok(target) => target,
                 Err(why) => {
-                    notes.push(Note::new("worker-unread", why));
+                    // One that was found by its process is asked elsewhere.
+                    if !named.spots.iter().any(|spot| sockets.contains(spot)) {
+                        notes.push(Note::new("worker-unread", why.clone()));
+                    }
+                    named.unread = Some(why);
                     continue;
                 }
             };
-            named.spots = eye.atlas.spots(&target);
+            named.found(eye, &target);
             // What a router only has an opinion on is not asked.
             if is_known(&target) || !named.listed || full {
                 continue;
@@ -186,7 +200,7 @@ async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
             account.sets.extend(told.sets);
             account.values.extend(told.values);
             account.notes.push(Note::new(
-                "told-by-router",
+                model::TOLD_BY_ROUTER,
                 format!("read from {}, because the server itself did not say it", observation.url),
             ));
         }

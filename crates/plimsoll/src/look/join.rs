@@ -2,7 +2,7 @@
 
 use engines::Tables;
 use fleet::Subject;
-use model::{Account, Gap, SelfReport, Server, Sign, Signal, Snapshot, Time, View};
+use model::{Account, Finding, Fix, Gap, SelfReport, Server, Sign, Signal, Snapshot, Time, View};
 
 use super::candidate::Looked;
 
@@ -20,7 +20,10 @@ pub(super) fn snapshot(
     // Each server with its material, so that no order can part them.
     let mut pairs: Vec<(Server, Looked)> = Vec::new();
     for (mut one, seen_by) in looked.into_iter().zip(views) {
-        let why = |signal: Signal, pool: &str, tier: &str| reason(tables, &one.account, signal, pool, tier);
+        let why = |signal: Signal, pool: &str, tier: &str| match one.candidate.alone {
+            Some(_) => "its router does not say it".to_owned(),
+            None => reason(tables, &one.account, signal, pool, tier),
+        };
         let subject = Subject {
             url: one.candidate.url(),
             host: one.candidate.host(),
@@ -38,7 +41,8 @@ pub(super) fn snapshot(
         if let Some(table) = server.engine.as_deref().and_then(|name| tables.get(name)) {
             one.findings = engines::examine(table, &one.account, &server, &one.candidate.place);
         } else if let Some(why) = server.unreachable.clone() {
-            one.findings = vec![engines::unreached(&server, &why)];
+            let finding = engines::unreached(&server, &why);
+            one.findings = vec![if one.candidate.alone.is_some() { elsewhere(finding) } else { finding }];
         }
         server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
         server.verdict = judge::verdict(&server);
@@ -63,6 +67,12 @@ pub(super) fn snapshot(
         servers,
     };
     (snapshot, looked)
+}
+
+/// What cannot be asked where its router says that it is may have a page elsewhere.
+fn elsewhere(finding: Finding) -> Finding {
+    let place = "a page of its own over HTTP, if it has one: give its address".to_owned();
+    Finding { fix: finding.fix.map(|fix| Fix { place, ..fix }), ..finding }
 }
 
 /// What the looks at one server show, the newest at `now`.

@@ -1,6 +1,7 @@
 //! One look at everything: find, ask, understand, join, judge. `status`, `doctor` and `explain` show its result.
 
 mod access;
+mod alone;
 mod ask;
 mod beside;
 mod build;

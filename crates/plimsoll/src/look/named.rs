@@ -23,15 +23,46 @@ pub(crate) struct Named {
     pub(crate) listed: bool,
     /// Where it is, as the router sees it.
     base: Result<Base, String>,
+    /// It is spoken to by other means than HTTP: the scheme of its address.
+    unspoken: Option<String>,
+    /// Where it is, as seen from here.
+    from_here: Option<Base>,
+    /// Why it was not asked.
+    pub(crate) unread: Option<String>,
     /// Where it is, as seen from here; filled once names are resolved.
     pub(crate) spots: Vec<Spot>,
 }
 
 impl Named {
     fn of(raw: &str, listed: bool) -> Named {
-        let base = base(raw);
-        let shown = base.as_ref().map_or_else(|_| printable(raw), ToString::to_string);
-        Named { raw: raw.to_owned(), shown, listed, base, spots: Vec::new() }
+        let (unspoken, address) = unspoken(raw).map_or((None, raw), |(scheme, rest)| (Some(scheme), rest));
+        let base = base(address);
+        let shown = match (&base, &unspoken) {
+            (Ok(base), None) => base.to_string(),
+            _ => printable(raw),
+        };
+        Named { raw: raw.to_owned(), shown, listed, base, unspoken, from_here: None, unread: None, spots: Vec::new() }
+    }
+
+    /// Settles where it is, as seen from here.
+    pub(super) fn found(&mut self, eye: &Eye, target: &Target) {
+        self.spots = eye.atlas.spots(target);
+        self.from_here = Some(target.base.clone());
+    }
+
+    /// Its address, as seen from here where that is known.
+    pub(super) fn url(&self) -> String {
+        match (&self.from_here, &self.unspoken) {
+            (Some(base), Some(scheme)) => base.to_string().replacen("http", scheme, 1),
+            (Some(base), None) => base.to_string(),
+            (None, _) => self.shown.clone(),
+        }
+    }
+
+    /// The host of that address.
+    pub(super) fn host(&self) -> String {
+        let base = self.from_here.as_ref().or(self.base.as_ref().ok());
+        base.map(|base| base.host.clone()).unwrap_or_default()
     }
 
     /// The target, as seen from here, of a worker that a router at `from` names: loopback is the router's own.
@@ -78,12 +109,16 @@ pub(super) fn settle(account: &mut Account) -> Vec<Named> {
 pub(super) fn admitted(
     eye: &Eye,
     keys: &Keys,
+    named: &Named,
     mut target: Target,
     known: &dyn Fn(&Target) -> bool,
     notes: &mut Vec<Note>,
 ) -> Result<Target, String> {
     if known(&target) {
         return Ok(target);
+    }
+    if let Some(scheme) = &named.unspoken {
+        return Err(format!("worker {}: {scheme} is not spoken here, only http and https", named.shown));
     }
     if let Some(opened) = keys.listed(&target) {
         notes.extend(opened.notes());
@@ -113,6 +148,14 @@ fn is_refused(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
     is_link_local(address) || address.is_multicast() || broadcast
+}
+
+/// Another scheme than those that are spoken, and what follows it.
+fn unspoken(raw: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = raw.trim().split_once("://")?;
+    let plain = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let spoken = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    (plain && !spoken).then(|| (scheme.to_ascii_lowercase(), rest))
 }
 
 /// Host, port and path of a router's spelling. Credentials in it are not taken: they are the router's, not ours.

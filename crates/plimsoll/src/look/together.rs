@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use engines::Tables;
 use model::{Gap, HostReport, Note, SelfReport, Snapshot, Time, View};
 
+use super::alone::Alone;
 use super::candidate::Looked;
 use super::site::{Seen, Site};
 use super::{follow, join};
@@ -35,7 +36,7 @@ pub(super) fn joined(
         });
         notes.append(&mut own.notes);
     }
-    let views = views(sites, &seen, &abroad);
+    let (mut views, alone) = views(sites, &seen, &abroad);
     let hosts = sites.iter().zip(&seen).filter_map(|(site, own)| report(site, own)).collect::<Vec<HostReport>>();
     let mut gaps: Vec<Gap> = hosts.iter().filter_map(unreached).collect();
     gaps.extend(seen.iter_mut().flat_map(|own| own.elsewhere.drain(..)));
@@ -59,6 +60,10 @@ pub(super) fn joined(
     let mut looked = Vec::new();
     for (at, own) in seen.into_iter().enumerate() {
         looked.extend(own.looked.into_iter().map(|one| Looked { site: at, ..one }));
+    }
+    for (one, told) in alone.all() {
+        looked.push(one);
+        views.push(told);
     }
     let (mut snapshot, looked) = join::snapshot(tables, earlier, looked, views, &nows, taken_at, own);
     snapshot.gaps.extend(gaps);
@@ -143,13 +148,14 @@ fn is_same_id(one: &str, other: &str) -> bool {
     one == other || same(one, other) || same(other, one)
 }
 
-/// What the routers of all sites say about each server, site by site.
-fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, View)>> {
+/// What the routers of all sites say about each server, site by site, and about workers that are none of them.
+fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> (Vec<Vec<(String, View)>>, Alone) {
     let all = seen.iter().flat_map(|own| &own.looked);
     let urls: BTreeMap<String, usize> = all.enumerate().map(|(at, one)| (one.candidate.url(), at)).collect();
     let mut views = vec![Vec::new(); seen.iter().map(|own| own.looked.len()).sum()];
     let mut first = 0;
-    for (site, own) in sites.iter().zip(seen) {
+    let mut alone = Alone::default();
+    for (number, (site, own)) in sites.iter().zip(seen).enumerate() {
         let index = follow::index(&site.eye, &own.looked);
         for router in &own.looked {
             let place = |named: &super::named::Named| {
@@ -171,10 +177,13 @@ fn views(sites: &[Site], seen: &[Seen], abroad: &Abroad) -> Vec<Vec<(String, Vie
                 };
                 if let Some(place) = place {
                     views[place].push((router.candidate.url(), view.clone()));
+                } else if let Some(named) = router.named.iter().find(|named| named.shown == view.worker) {
+                    let now = own.now.unwrap_or(site.eye.place.now());
+                    alone.add((number, site, own), router, named, view, now);
                 }
             }
         }
         first += own.looked.len();
     }
-    views
+    (views, alone)
 }

@@ -84,7 +84,9 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
             None => Cell::plain("?? in use unknown".to_owned(), room),
         });
         let style = level(server.verdict.level);
-        cells.push(Cell::plain(server.verdict.level.name().to_owned(), room).styled(|text| paint(style, text)));
+        let word_of = if server.is_told_by_router() { ", by its router" } else { "" };
+        let said = format!("{}{word_of}", server.verdict.level.name());
+        cells.push(Cell::plain(said, room).styled(|text| paint(style, text)));
     }
     if servers.len() > MOST {
         cells.push(Cell::plain(format!("and {} more", servers.len() - MOST), room));

@@ -41,7 +41,8 @@ fn occupied(name: &str, pool: &Pool, width: usize) -> String {
 
 fn first_line(name: &str, share: &str, rest: &str, width: usize, bar: impl Fn(usize) -> String) -> String {
     // A narrow screen takes from the bar, not from the numbers.
-    let room = width.saturating_sub(INDENT + 1 + share.chars().count() + rest.chars().count());
+    let more = name.chars().count().saturating_sub(8);
+    let room = width.saturating_sub(INDENT + 1 + more + share.chars().count() + rest.chars().count());
     format!("  {name:<8} {} {}{rest}\n", bar(room.clamp(BAR / 4, BAR)), strong(share))
 }
 
@@ -91,7 +92,9 @@ fn pool_name(rank: &Rank, pool: &Pool, many: bool) -> String {
     let mut name = match (pool.tier.as_str(), several) {
         (model::DEVICE, false) => "cache".to_owned(),
         (model::DEVICE, true) => pool.pool.clone(),
-        (tier, _) => tier.to_owned(),
+        // What lies below the device is mostly the full pool's.
+        (tier, _) if pool.pool == model::FULL => tier.to_owned(),
+        _ => pool.name(),
     };
     if many {
         name = format!("dp{} {name}", rank.rank.dp.map_or_else(|| "?".to_owned(), |dp| dp.to_string()));

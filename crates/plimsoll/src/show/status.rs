@@ -88,10 +88,10 @@ fn answer(look: &Look) -> String {
             let word = paint(level(verdict), &verdict.name().to_uppercase());
             let figure = strong(&format!("{} in use", percent(in_use)));
             let headroom = headroom(pool);
-            let several =
-                server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1);
-            let which = if several { format!(" of the {} pool", pool.pool) } else { String::new() };
+            let several = server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.binds).count() > 1);
+            let which = if several { format!(" of the {} pool", pool.name()) } else { String::new() };
             let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
+            let word_of = if server.is_told_by_router() { ", by its router's word" } else { "" };
             let blind = look
                 .snapshot
                 .servers
@@ -104,7 +104,7 @@ fn answer(look: &Look) -> String {
                 several => format!("; {}", strong(&format!("{several} servers are unknown"))),
             };
             format!(
-                "KV cache  {word}  {} {}: {figure}{which}{precision}{headroom}{blind}\n",
+                "KV cache  {word}  {} {}: {figure}{which}{precision}{headroom}{word_of}{blind}\n",
                 server.role.name(),
                 address(server)
             )

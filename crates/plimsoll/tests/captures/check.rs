@@ -34,6 +34,15 @@ pub(crate) fn failures(capture: &Capture, given: Given, told: &Told) -> Vec<Stri
             other => failures.push(fail(&format!("worker {}: {other:?}", row.url), &row.why)),
         }
     }
+    for row in capture.file.worker.iter().filter(|row| row.verdict.is_some()) {
+        let verdict = told.alone.iter().find(|(url, _)| *url == row.url).map(|(_, one)| &one.verdict);
+        let fits = verdict.is_some_and(|verdict| {
+            Some(verdict.level.name()) == row.verdict.as_deref() && verdict.reason.contains(&row.reason)
+        });
+        if !fits {
+            failures.push(fail(&format!("worker {}, by its router's word: {verdict:?}", row.url), &row.why));
+        }
+    }
     if told.account.workers.len() != capture.file.worker.len() {
         failures.push(fail(&format!("{} workers listed", told.account.workers.len()), "the file names every worker"));
     }
@@ -149,7 +158,8 @@ fn holder<'a>(row: &Expect, told: &'a Told, pooled: bool, pool: &str, tier: &str
             .find(|view| view.worker == *worker && view.dp.is_none_or(|said| said == dp))?;
         return Some(&view.readings);
     }
-    let id = RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp), pp: Some(row.rank.pp) };
+    let id =
+        RankId { dp: Some(row.rank.dp), tp: Some(row.rank.tp).filter(|_| !row.rank.any_tp), pp: Some(row.rank.pp) };
     let rank: &Rank = told.server.ranks.iter().find(|rank| rank.rank == id)?;
     if !pooled {
         return Some(&rank.readings);

@@ -141,6 +141,12 @@ pub(crate) struct WorkerRow {
     /// Its version, as the router knows it.
     #[serde(default)]
     pub(crate) version: Option<String>,
+    /// Its verdict by its router's word, where nobody else tells of it.
+    #[serde(default)]
+    pub(crate) verdict: Option<String>,
+    /// A part of that verdict's reason.
+    #[serde(default)]
+    pub(crate) reason: String,
     /// The evidence.
     pub(crate) why: String,
 }
@@ -216,6 +222,9 @@ pub(crate) struct RankRow {
     /// Pipeline parallel.
     #[serde(default)]
     pub(crate) pp: u32,
+    /// Nothing tells which tensor-parallel rank it is.
+    #[serde(default)]
+    pub(crate) any_tp: bool,
 }
 
 fn api() -> String {

@@ -13,7 +13,9 @@ pub(crate) struct Told {
     pub(crate) account: Account,
     /// Joined and judged.
     pub(crate) server: Server,
-    /// The fleet of this one server.
+    /// Of a router: its workers, by their address, where what it says of them may stand in for their own word.
+    pub(crate) alone: Vec<(String, Server)>,
+    /// The fleet of this one server, and of its workers by its word.
     pub(crate) fleet: Fleet,
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn tell(
 
 /// Joins and judges what a server of `engine` said, of which routers say `seen_by`.
 pub(crate) fn join(tables: &Tables, engine: &str, account: Account, now: Time, seen_by: Vec<(String, View)>) -> Told {
+    let alone = alone(&account, now);
     let table = table(tables, engine);
     let why = |signal: Signal, pool: &str, tier: &str| engines::why(table, &account, signal, pool, tier);
     let subject = Subject {
@@ -87,6 +90,27 @@ pub(crate) fn join(tables: &Tables, engine: &str, account: Account, now: Time, s
     };
     let mut server = fleet::join(&subject, now).server;
     server.verdict = judge::verdict(&server);
-    let fleet = fleet::totals(std::slice::from_ref(&server));
-    Told { account, server, fleet }
+    let all: Vec<Server> = std::iter::once(&server).chain(alone.iter().map(|(_, one)| one)).cloned().collect();
+    let fleet = fleet::totals(&all);
+    Told { account, server, alone, fleet }
+}
+
+/// The workers of a router that nobody asks, by its word.
+fn alone(router: &Account, now: Time) -> Vec<(String, Server)> {
+    let url = "http://127.0.0.1:30000";
+    let told = router.workers.iter().filter_map(|worker| {
+        let views = router.views.iter().filter(|view| view.worker == worker.url && fleet::may_stand(view));
+        let seen_by: Vec<(String, View)> = views.map(|view| (url.to_owned(), view.clone())).collect();
+        if seen_by.is_empty() {
+            return None;
+        }
+        let account = fleet::told_alone(url, worker, "it was not asked", now);
+        let why = |_: Signal, _: &str, _: &str| "nobody says it".to_owned();
+        let (url, host) = (worker.url.clone(), String::new());
+        let subject = Subject { url, host, pid: None, unit: None, account: &account, seen_by, why: &why };
+        let mut server = fleet::join(&subject, now).server;
+        server.verdict = judge::verdict(&server);
+        Some((worker.url.clone(), server))
+    });
+    told.collect()
 }

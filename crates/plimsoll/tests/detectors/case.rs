@@ -79,7 +79,7 @@ pub(crate) struct Row {
     /// Paths that answer 404.
     #[serde(default)]
     pub(crate) gone: Vec<String>,
-    /// Signals of the rank that no table reads yet.
+    /// Signals of the rank, or of its full pool, that no table reads yet.
     #[serde(default)]
     pub(crate) say: BTreeMap<String, f64>,
 }

@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use engines::{Tables, Whereabouts};
-use model::{Blind, BlindKind, Facts, Observation, RankId, RankValue, Reading, Server, Sign, Signal, Time, View};
+use model::{
+    Blind, BlindKind, Facts, Observation, RankId, RankValue, Reading, Scope, Server, Sign, Signal, Time, View,
+};
 
 use super::case::{Case, Router, Row};
 use super::file::{self, Capture, Given};
@@ -59,7 +61,12 @@ fn look(tables: &Tables, case: &Case, row: &Row) -> (Time, Server) {
         let signal = Signal::from_name(name).unwrap_or_else(|| panic!("{}: no signal {name}", case.name));
         let source = format!("http://127.0.0.1:30000/metrics {name}");
         let reading = Reading::reported(*value, signal.unit(), source, START.plus(row.at));
-        account.values.push(RankValue { trust: 0, rank: RankId::ZERO, signal, reading });
+        if signal.row().scope == Scope::Pool {
+            let full = account.sets.iter_mut().filter(|set| set.pool == model::FULL && set.tier == model::DEVICE);
+            full.for_each(|set| drop(set.readings.insert(signal, reading.clone())));
+        } else {
+            account.values.push(RankValue { trust: 0, rank: RankId::ZERO, signal, reading });
+        }
     }
     let views = case.router.as_ref().map(|router| views(tables, router, now)).unwrap_or_default();
     let mut server = server(tables, &base.engine, account, now, views);

@@ -1,5 +1,7 @@
 //! Several files: of one server joined, of two kept apart, whatever their order.
 
+use std::path::Path;
+
 use super::{Folder, data, doctor, look, notes, pool, recorded, source, status, text_of, used};
 
 fn urls(value: &serde_json::Value) -> Vec<String> {
@@ -42,6 +44,21 @@ fn two_servers_are_kept_apart() {
             (&"decode".into(), &"prefill".into())
         );
     }
+}
+
+/// A router's answer alone tells of a gRPC worker: 72000 of 100000 by the worker's own word. A page beside it may be that
+/// very worker's, and counts once.
+#[test]
+fn a_routers_saved_answer_tells_of_workers_that_nothing_else_tells_of() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/smg/captures/1.13.0-grpc/workers.json");
+    let list = path.to_str().expect("a path");
+    let (_, value) = look(&[list]);
+    assert_eq!(urls(&value).len(), 2, "{value:#}");
+    assert_eq!(at(&value, "grpc://127.0.0.1:40777")["verdict"]["level"], "tight");
+    assert_eq!(value["fleet"]["in_use_max"]["value"], 0.72);
+    let (_, value) = look(&[list, &recorded("metrics.prom")]);
+    assert_eq!(urls(&value).len(), 2, "{value:#}");
+    assert!(urls(&value).iter().all(|url| !url.starts_with("grpc")), "{value:#}");
 }
 
 /// Nothing in the page tells of which of two servers it is: it is joined with neither, in any order.

@@ -34,7 +34,10 @@ pub(super) fn add(
         let plain = |read: &&Read| !read.percent && read.times.is_empty() && read.floor.is_none();
         let ratio = |read: &&Read| read.signal == Signal::KV_IN_USE && plain(read) && counts(read, account);
         for ratio in row.read.iter().filter(ratio) {
-            let tokens = |read: &&Read| read.signal == Signal::KV_USED && read.pool == ratio.pool && plain(read);
+            let tokens = |read: &&Read| {
+                let same = read.pool == ratio.pool && read.tier == ratio.tier;
+                read.signal == Signal::KV_USED && same && plain(read)
+            };
             let mut tokens = row.read.iter().filter(tokens);
             let (Some(pool), Some(round), Some(share)) = (&ratio.pool, ratio.round, seen.number(&ratio.name)) else {
                 continue;
@@ -46,7 +49,7 @@ pub(super) fn add(
             if tokens <= 0.0 || share <= round || !share.is_finite() || !tokens.is_finite() {
                 continue;
             }
-            let tier = model::DEVICE.to_owned();
+            let tier = ratio.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned());
             let home = Home { rank, pool: pool.clone(), tier, lasting: false };
             let (least, most) = (tokens / (share + round), tokens / (share - round));
             let bounds = found.entry(home).or_insert(Bounds { least, most, pairs: 0, unit });

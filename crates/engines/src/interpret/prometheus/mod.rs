@@ -1,5 +1,6 @@
 //! The second pass over Prometheus pages.
 
+mod absent;
 mod fold;
 mod names;
 mod pids;
@@ -77,15 +78,16 @@ pub(super) fn read(
     let rows = parts(source, account);
     let mut seen = Vec::new();
     let mut bad_labels = 0_usize;
+    // Rows of which the page has anything, whatever became of it.
+    let mut named = BTreeSet::new();
     let wanted = |name: &str| rows.contains_key(found_name(table, name));
     // What was saved, or came to no stated end, may have been cut, within its last number, too.
-    let may_be_cut = |answer: &Answer| answer.first_line.is_some() || answer.open_ended;
-    let limits = match &observation.outcome {
-        Ok(answer) if may_be_cut(answer) => Limits::default(),
-        _ => Limits::whole(),
-    };
+    let open = |answer: &Answer| answer.first_line.is_some() || answer.open_ended;
+    let may_be_cut = observation.outcome.as_ref().is_ok_and(open);
+    let limits = if may_be_cut { Limits::default() } else { Limits::whole() };
     let summary = exposition::scan(page, &limits, wanted, |sample| {
         let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
+        named.extend(parts.iter().filter(|part| part.part == Is::Own).map(|part| part.row));
         if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
             return;
         }
@@ -120,7 +122,8 @@ pub(super) fn read(
         let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
         for part in parts {
             let read = &source.read[part.row];
-            if read.with.iter().any(|(label, value)| sample.labels.get(label).as_deref() != Some(value)) {
+            let label = |label: &String| sample.labels.get(label).unwrap_or_default();
+            if read.with.iter().any(|(name, values)| !values.fit(&label(name))) {
                 continue;
             }
             let label = read.label.as_ref().filter(|_| part.part == Is::Own);
@@ -138,10 +141,15 @@ pub(super) fn read(
     if seen.is_empty() {
         return empty_page(table, source, page);
     }
+    // Of a page that is saved, passed on or cut what is missing may only have been left out.
+    let passed = observation.outcome.as_ref().is_ok_and(|answer| answer.passed.is_some());
+    let whole = only.is_none() && !may_be_cut && !passed && summary.notes().is_empty() && bad_labels == 0;
+    let zeros = if whole { absent::zeros(source, &named, &seen, account) } else { Vec::new() };
     pids::tell_apart(source, &mut seen, account);
     let all_ranks = !cut_ranks(source, &mut seen, account);
     let readings = fold(source, observation, seen, all_ranks, account);
     keep(trust, table, source, observation, readings, account);
+    absent::add(trust, source, observation, zeros, account);
     SourceOutcome::Answered
 }
 

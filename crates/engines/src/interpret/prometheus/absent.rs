@@ -1,0 +1,56 @@
+//! Counters that are put on the page with their first event: where one is not there, and it is known that it would be, it is 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Account, Observation, RankValue, Reading};
+
+use super::super::{counts, ranks, spots};
+use super::{Is, Place, Seen};
+use crate::table::Source;
+use crate::table::condition::Holds;
+
+/// The rows of which nothing is on the page although their writer is, with the places that would have counted. `named`
+/// are rows of which anything is there: one that says it for some ranks alone leaves the others open.
+pub(super) fn zeros(
+    source: &Source,
+    named: &BTreeSet<usize>,
+    seen: &[Seen],
+    account: &Account,
+) -> Vec<(usize, BTreeSet<Place>)> {
+    let told = |signal| named.iter().any(|row| source.read[*row].signal == signal);
+    let rows = source.read.iter().enumerate().filter(|(_, row)| counts(row, account) && !told(row.signal));
+    let zeros = rows.filter_map(|(index, row)| {
+        let zero = row.zero.as_ref().filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
+        let beside = |one: &&Seen| one.part.part == Is::Own && source.read[one.part.row].name == zero.beside;
+        let places: BTreeSet<Place> = seen.iter().filter(beside).map(|one| one.place.clone()).collect();
+        (!places.is_empty()).then_some((index, places))
+    });
+    zeros.collect()
+}
+
+/// Adds the zeros to what the ranks said.
+pub(super) fn add(
+    trust: u16,
+    source: &Source,
+    observation: &Observation,
+    zeros: Vec<(usize, BTreeSet<Place>)>,
+    account: &mut Account,
+) {
+    for (index, places) in zeros {
+        let row = &source.read[index];
+        for place in places {
+            let kinds = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)];
+            let said: BTreeMap<&str, u32> = kinds.into_iter().filter_map(|(kind, n)| Some((kind, n?))).collect();
+            let rank = ranks::rank(&said, account);
+            let known = |known: &RankValue| known.trust == trust && known.rank == rank && known.signal == row.signal;
+            if account.values.iter().any(known) {
+                continue;
+            }
+            let unit = row.unit.unwrap_or(row.signal.unit());
+            let input = format!("{} is not on {}, and comes with its first event", row.name, source.get);
+            let mut reading = Reading::inferred(0.0, unit, input, Some(observation.at)).within(Some(0.0));
+            reading.source = Some(spots::named(observation, None, &row.name));
+            account.values.push(RankValue { trust, rank, signal: row.signal, reading });
+        }
+    }
+}
