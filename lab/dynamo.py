@@ -105,7 +105,7 @@ class Dynamo(deploy.Lab):
         self.begin(f"{name}-events", [self.python, *follow])
         command = [
             self.python, "-m", "dynamo.mocker",
-            "--model-path", str(o.lab / "dynamo-model"), "--model-name", "tiny",
+            "--model-path", str(o.lab / "model"), "--model-name", "tiny",
             "--engine-type", o.flavour, "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
             "--max-num-seqs", str(o.max_num_seqs), "--speedup-ratio", str(o.speedup_ratio),
             "--discovery-backend", "file", "--zmq-kv-events-ports", str(events),

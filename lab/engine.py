@@ -116,7 +116,7 @@ class Engine(dynamo.Dynamo):
             about["ranks"] = [self.follow(rank) for rank in range(o.ranks)]
         command = [
             self.python, "-m", "vllm.entrypoints.openai.api_server",  # `vllm serve` wants a package named vllm
-            "--model", str(o.lab / f"vllm-{VERSIONS['vllm']}/model"), "--served-model-name", "tiny",
+            "--model", str(o.lab / "model"), "--served-model-name", "tiny",
             "--load-format", "dummy", "--host", "127.0.0.1", "--port", str(o.port),
             "--max-model-len", "1024", "--max-num-seqs", "16", "--enforce-eager",
             "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
