@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 program=$(realpath "${1:-target/release/plimsoll}")
 [ "$(id -u)" = 0 ] || { echo "skipped: needs root"; exit 0; }
 logs=$(mktemp -d)
-coproc lab { exec python3 -B "$here/../lab/deploy.py" --logs "$logs"; }
+coproc lab { exec python3 -B "$here/../lab/deploy.py" --folder "$logs"; }
 lab_pid=$lab_PID
 trap 'exec {lab[1]}>&- 2>/dev/null || true; wait "$lab_pid" || true; rm -rf "$logs"' EXIT
 read -r told <&"${lab[0]}" || { echo "the lab does not start" >&2; exit 1; }

@@ -1,12 +1,9 @@
-# Shared by install.sh and install-older.sh. Sourced, never run.
+# Shared by all install scripts: the folder and its lock, Debian's packages, registries, stamps. Sourced, never run.
+# Nothing here decides what an install puts down, so no stamp depends on this file; environments.sh is for what does.
 set -euo pipefail
 
 files=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lab=${PLIMSOLL_LAB:-${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll/lab}
-uv_version=0.13.9
-
-# torch and the engines need exactly this Python: the lock files hold its wheels.
-python_version=3.11
 
 say() { echo "lab: $*" >&2; }
 fail() { say "failed: $*"; exit 1; }
@@ -33,12 +30,21 @@ from_registry() {
     fail "could not install $what"
 }
 
+# lock_lab [NAME]: make the folder, and wait until no other install holds the lock.
+lock_lab() {
+    local lock=$lab/${1:-.lock}
+    mkdir -p "$lab"
+    exec 9>"$lock"
+    flock -w 1200 9 || fail "another install holds $lock"
+}
+
 apt_install() {
     apt-get -o Acquire::Retries=2 update
     DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=2 install -y --no-install-recommends "$@"
 }
 
-# need_packages NAME...: Debian packages, installed only where one is missing.
+# need_packages NAME...: Debian packages, installed only where one is missing. Before `begin` stands what is needed whenever
+# the install is used, as the folder may be kept for a machine that does not have it; behind it what only installing needs.
 need_packages() {
     local missing=() name
     for name in "$@"; do
@@ -50,64 +56,18 @@ need_packages() {
     from_registry "apt packages ${missing[*]}" apt_install "${missing[@]}"
 }
 
-# The system's own Python first: one from a version manager may be moved away.
-find_python() {
-    local candidate
-    for candidate in "/usr/bin/python$python_version" "python$python_version"; do
-        if "$candidate" -c 'import ensurepip' 2>/dev/null; then
-            python=$candidate
-            return
-        fi
-    done
-    fail "needs Python $python_version with its venv module"
-}
-
-need_uv() {
-    if [ "$("$lab/uv/bin/uv" --version 2>/dev/null | cut -d' ' -f2)" = "$uv_version" ]; then return; fi
-    rm -rf "$lab/uv"
-    "$python" -m venv "$lab/uv"
-    from_registry "uv" "$lab/uv/bin/pip" install -q --timeout 30 --retries 2 "uv==$uv_version"
-}
-
-# new_environment NAME: an empty environment $lab/NAME with what NAME.lock lists.
-new_environment() {
-    local name=$1
-    rm -rf "${lab:?}/$name"
-    "$lab/uv/bin/uv" venv -q --no-config --python "$python" "$lab/$name"
-    say "packages of $name"
-    from_registry "$name" "$lab/uv/bin/uv" pip install -q --no-config --no-deps \
-        --python "$lab/$name/bin/python" -r "$files/sglang/$name.lock"
-}
-
-# adapt_to_cpu NAME: let an SGLang environment run where there is no GPU.
-adapt_to_cpu() {
-    local packages
-    packages=$("$lab/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    "$python" "$files/sglang/cuda_stubs.py" "$packages/torch/lib"
-    mkdir -p "$packages/sgl_kernel"
-    cp "$files/sglang/sgl_kernel_stub.py" "$packages/sgl_kernel/__init__.py"
-}
-
-# begin STAMP FILE...: prepare the folder; end at once where STAMP says that these very
-# files were installed before. finish writes the stamp, as the last act: an install that
-# was interrupted has none and is done anew.
+# begin STAMP FILE...: end at once where STAMP says that these very files were installed before; FILEs are all that decide what
+# an install puts down, its own script with them. finish writes the stamp, as the last act: an install that was interrupted
+# has none and is done anew. Which of Debian's packages a script names changes nothing of what it puts down.
 begin() {
     stamp=$lab/$1.stamp
     shift
-    mkdir -p "$lab"
-    exec 9>"$lab/.lock"
-    flock -w 1200 9 || fail "another install holds $lab/.lock"
-    # Mooncake links to the first four; the stubs are made with gcc and readelf.
-    need_packages libibverbs1 librdmacm1 libnuma1 liburing2 gcc binutils python3-venv
-    find_python
-    wanted=$( (cd "$files" && cat "$@" && echo "$python $lab") | sha256sum | cut -d' ' -f1)
+    wanted=$( (cd "$files" && cat "$@" | sed '/^need_packages /d' && echo "${python-} $lab") | sha256sum | cut -d' ' -f1)
     if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
         say "up to date in $lab"
         exit 0
     fi
     rm -f "$stamp"
-    export UV_CACHE_DIR=$lab/uv-cache UV_PYTHON_DOWNLOADS=never UV_HTTP_TIMEOUT=30
-    unset UV_INDEX_STRATEGY VIRTUAL_ENV PYTHONPATH PYTHONHOME
 }
 
 finish() {

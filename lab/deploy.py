@@ -11,28 +11,16 @@ Standard library only; needs root.
 """
 
 import argparse
-import ctypes
-import fcntl
 import json
 import os
-import pathlib
-import select
 import shlex
-import shutil
-import signal
-import socket
-import struct
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
 
-HERE = pathlib.Path(__file__).resolve().parent
-INSIDE = "PLIMSOLL_LAB_INSIDE"  # set once we are in the namespace
+import servers
+from servers import fetch, listens
+
+BOOT_TIMEOUT_S = 420
 READY_LINE = "The server is fired up and ready to roll!"
-PR_SET_PDEATHSIG = 1
-SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
 ENGINES_ENVIRONMENT = {  # no GPU, no hub, KV over TCP
     "HF_HUB_OFFLINE": "1",
     "MC_FORCE_TCP": "1",
@@ -50,20 +38,8 @@ ENGINES_ENVIRONMENT = {  # no GPU, no hub, KV over TCP
 }
 
 
-class Stop(Exception):
-    """We were asked to end."""
-
-
-def default_lab():
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return pathlib.Path(os.environ.get("PLIMSOLL_LAB") or os.path.join(cache, "plimsoll", "lab"))
-
-
-def add_shared_arguments(p):
+def add_deployment_arguments(p):
     """What units.py takes as well."""
-    p.add_argument("--lab", type=pathlib.Path, default=default_lab(), help="where install.sh put things")
-    p.add_argument("--stay", action="store_true", help="do not end when standard input closes")
-    p.add_argument("--boot-timeout", type=float, default=420, metavar="S")
     for name, port in (
         ("prefill", 30000),
         ("bootstrap", 8998),
@@ -82,8 +58,8 @@ def add_shared_arguments(p):
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_shared_arguments(p)
-    p.add_argument("--logs", type=pathlib.Path, help="folder for logs and KV events (default: a new one)")
+    servers.add_server_arguments(p, boot_timeout=BOOT_TIMEOUT_S)
+    add_deployment_arguments(p)
     p.add_argument("--servers", default="prefill,decode,router", help="comma-separated; also: unified")
     p.add_argument("--unified", action="store_true", help="the same as adding unified to --servers")
     p.add_argument("--kv-events-port", type=int, default=5557)
@@ -92,30 +68,15 @@ def parse_arguments():
     p.add_argument("--older", action="store_true", help="run unified with SGLang 0.5.9 (install-older.sh)")
     p.add_argument("--more", action="append", default=[], metavar="SERVER=ARGS", help="further arguments of a server")
     options = p.parse_args()
-    servers = [s for s in options.servers.split(",") if s]
-    if options.unified and "unified" not in servers:
-        servers.append("unified")
-    unknown = set(servers) - {"prefill", "decode", "router", "unified"}
-    if unknown or not servers:
+    wanted = [s for s in options.servers.split(",") if s]
+    if options.unified and "unified" not in wanted:
+        wanted.append("unified")
+    unknown = set(wanted) - {"prefill", "decode", "router", "unified"}
+    if unknown or not wanted:
         p.error(f"no such server: {', '.join(sorted(unknown))}" if unknown else "no server asked for")
-    options.servers = servers
+    options.servers = wanted
     options.more = dict(m.split("=", 1) for m in options.more)
     return options
-
-
-def loopback_up():
-    """`ip link set lo up`, without needing iproute2."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP | IFF_RUNNING))
-
-
-def environment(options):
-    """The engines' environment, with nothing of the caller's Python in it."""
-    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME")}
-    kept.update(ENGINES_ENVIRONMENT)
-    if not options.whole_second_logs:
-        kept["SGLANG_LOG_MS"] = "1"
-    return kept
 
 
 def sglang(options, engine, port, tokens, *arguments):
@@ -184,227 +145,54 @@ def commands(options):
     }  # fmt: skip
 
 
-class Lab:
-    def __init__(self, options):
-        self.options = options
-        self.children = {}
-        self.shared_memory = set()
+def router_ready(about, workers):
+    """Whether the gateway knows so many workers that are well, and tells its figures."""
+    known = (fetch(about["port"], "/workers") or {}).get("workers", [])
+    return sum(bool(w.get("is_healthy")) for w in known) >= workers and listens(about["prometheus_port"])
 
-    def start(self, name, command):
-        log = self.options.logs / f"{name}.log"
-        prctl = ctypes.CDLL(None).prctl
-        with open(log, "wb") as out:
-            self.children[name] = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                cwd=self.options.logs,
-                env=environment(self.options),
-                start_new_session=True,  # a process group of its own, to be ended as one
-                preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),  # even if we are killed
-            )
-        return log
 
-    def wait_until(self, ready, name, deadline):
-        while not ready():
-            status = self.children[name].poll()
-            if status is not None:
-                raise SystemExit(f"lab: {name} ended with {status}:\n{self.tail(name)}")
-            if time.monotonic() > deadline:
-                raise SystemExit(f"lab: {name} is not ready after {self.options.boot_timeout:.0f} s:\n{self.tail(name)}")
-            self.note_shared_memory()  # some of it is open only while booting
-            self.pause(0.5)
+class Deployment(servers.Servers):
+    def environment(self):
+        """The engines' environment, with nothing of the caller's Python in it."""
+        kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME")}
+        kept.update(ENGINES_ENVIRONMENT)
+        if not self.options.whole_second_logs:
+            kept["SGLANG_LOG_MS"] = "1"
+        return kept
 
-    def tail(self, name):
-        return "\n".join((self.options.logs / f"{name}.log").read_text(errors="replace").splitlines()[-20:])
-
-    def pause(self, seconds):
-        """Sleeps, and ends the program when standard input has closed."""
-        if self.options.stay:
-            time.sleep(seconds)
-        elif select.select([0], [], [], seconds)[0] and not os.read(0, 4096):
-            raise Stop
-
-    def engine_ready(self, name, port):
+    def ready(self, name, about):
+        if name == "router":
+            return router_ready(about, sum(s in self.options.servers for s in ("prefill", "decode")))
         # Never by /health: that makes the engine generate, and so changes what is looked at.
-        log = (self.options.logs / f"{name}.log").read_text(errors="replace")
-        return READY_LINE in log and fetch(port, "/server_info") is not None
-
-    def router_ready(self, about):
-        workers = fetch(about["port"], "/workers")
-        wanted = sum(s in self.options.servers for s in ("prefill", "decode"))
-        healthy = [w for w in (workers or {}).get("workers", []) if w.get("is_healthy")]
-        return len(healthy) >= wanted and listens(about["prometheus_port"])
-
-    def note_shared_memory(self):
-        """SGLang keeps its load and semaphores in /dev/shm and leaves the files behind when it ends.
-
-        They are known by inode: a semaphore gets its name only after it was mapped.
-        """
-        for pid in self.members():
-            try:
-                with open(f"/proc/{pid}/maps") as maps:
-                    self.shared_memory.update(int(line.split()[4]) for line in maps if " /dev/shm/" in line)
-            except OSError:
-                pass  # it has just ended
-
-    def remove_shared_memory(self):
-        for pattern in ("sglang_loads_*", "sem.mp-*"):
-            for path in pathlib.Path("/dev/shm").glob(pattern):
-                try:
-                    if path.stat().st_ino in self.shared_memory:
-                        path.unlink()
-                except FileNotFoundError:
-                    pass
-
-    def members(self):
-        """Pids of all living processes in our children's process groups."""
-        groups = {child.pid for child in self.children.values()}
-        found = []
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
-                try:
-                    with open(f"/proc/{entry}/stat") as stat:
-                        state, _parent, group = stat.read().rpartition(")")[2].split()[:3]
-                except OSError:
-                    continue
-                if int(group) in groups and state != "Z":
-                    found.append(int(entry))
-        return found
+        return READY_LINE in self.log(name) and fetch(about["port"], "/server_info") is not None
 
     def boot(self):
         began = time.monotonic()
         deadline = began + self.options.boot_timeout
         wanted = {n: c for n, c in commands(self.options).items() if n in self.options.servers}
-        answer = {"netns_pid": os.getpid(), "logs": str(self.options.logs), "servers": {}}
+        answer = {"netns_pid": os.getpid(), "logs": str(self.options.folder), "servers": {}}
+
+        def wait_for(name):
+            self.wait_until(lambda: self.ready(name, wanted[name][0]), name, deadline)
+
         for name, (about, command) in wanted.items():
             if name == "router":
                 # It looks for its workers when it starts, so it comes last.
                 for engine in [n for n in wanted if n != "router"]:
-                    self.wait_for_engine(engine, wanted[engine][0], deadline, began)
+                    wait_for(engine)
             if name == "unified":
-                about["events_file"] = str(self.options.logs / "kv-events.jsonl")
-                self.follow_events(about)
+                python = str(self.options.lab / "sglang-0.5.23/bin/python")
+                about["events_file"] = self.follow_events("kv-events", python, about["kv_events"])
             if any(listens(port) for key, port in about.items() if key.endswith("port")):
                 raise SystemExit(f"lab: the port of {name} is taken")
-            log = self.start(name, self.with_more(name, command))
-            answer["servers"][name] = {
-                "pid": self.children[name].pid, "url": f"http://127.0.0.1:{about['port']}",
-                **about, "log": str(log), "argv": self.with_more(name, command),
-            }  # fmt: skip
-        for name, (about, _) in wanted.items():
-            if name == "router":
-                self.wait_until(lambda a=about: self.router_ready(a), name, deadline)
-            else:
-                self.wait_for_engine(name, about, deadline, began)
+            told = self.start(name, command + shlex.split(self.options.more.get(name, "")))
+            answer["servers"][name] = {**told, "url": f"http://127.0.0.1:{about['port']}", **about}
+        for name in wanted:
+            wait_for(name)
         self.note_shared_memory()
         answer["boot_s"] = round(time.monotonic() - began, 1)
         return answer
 
-    def wait_for_engine(self, name, about, deadline, began):
-        self.wait_until(lambda: self.engine_ready(name, about["port"]), name, deadline)
-
-    def with_more(self, name, command):
-        return command + shlex.split(self.options.more.get(name, ""))
-
-    def follow_events(self, about):
-        """Follows the KV events from before the first one, as what is resident is their sum."""
-        python = str(self.options.lab / "sglang-0.5.23/bin/python")
-        self.start("events", [python, str(HERE / "truth.py"), "events", about["kv_events"], about["events_file"]])
-
-    def stay(self):
-        ended = set()
-        while True:
-            self.pause(0.5)
-            for name, child in self.children.items():
-                if name not in ended and child.poll() is not None:
-                    ended.add(name)
-                    print(f"lab: {name} has ended with {child.returncode}", file=sys.stderr, flush=True)
-
-    def end(self):
-        self.note_shared_memory()
-        # The engines would first finish what they are at; nobody waits for an answer here.
-        for how, patience in ((signal.SIGTERM, 3), (signal.SIGKILL, 10)):
-            for child in self.children.values():
-                try:
-                    os.killpg(child.pid, how)
-                except ProcessLookupError:
-                    pass
-            deadline = time.monotonic() + patience
-            while self.members() and time.monotonic() < deadline:
-                for child in self.children.values():
-                    child.poll()
-                time.sleep(0.1)
-            if not self.members():
-                break
-        self.remove_shared_memory()
-        if self.members():
-            print(f"lab: still running: {self.members()}", file=sys.stderr)
-
-
-def fetch(port, path):
-    try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-            f"http://127.0.0.1:{port}{path}", timeout=10
-        ) as answer:
-            return json.load(answer)
-    except (OSError, ValueError):
-        return None
-
-
-def listens(port):
-    with socket.socket() as s:
-        return s.connect_ex(("127.0.0.1", port)) == 0
-
-
-def on_signal(*_):
-    raise Stop
-
-
-def alone():
-    """Goes on in a new network namespace with nothing but loopback."""
-    if INSIDE not in os.environ:
-        os.environ[INSIDE] = "1"
-        os.execvp("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv])
-    loopback_up()
-
-
-def new_folder(what):
-    """A folder for logs and the like, and none any more of those that were killed."""
-    for left in pathlib.Path(tempfile.gettempdir()).glob(f"plimsoll-{what}-*"):
-        if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
-            shutil.rmtree(left, ignore_errors=True)
-    return pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-{what}-{os.getpid()}-"))
-
-
-def live(boot, stay, end, made=None):
-    """Says as JSON what was started, stays until told to stop, ends it, and takes away the folder that it made."""
-    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    for s in ends:
-        signal.signal(s, on_signal)
-    try:
-        print(json.dumps(boot()), flush=True)
-        stay()
-    except Stop:
-        pass
-    finally:
-        for s in ends:
-            signal.signal(s, signal.SIG_IGN)
-        end()
-        if made:
-            shutil.rmtree(made, ignore_errors=True)
-
-
-def main():
-    options = parse_arguments()
-    alone()
-    made = None if options.logs else new_folder("lab")
-    options.logs = (options.logs or made).resolve()
-    options.logs.mkdir(parents=True, exist_ok=True)
-    lab = Lab(options)
-    live(lab.boot, lab.stay, lab.end, made)
-
 
 if __name__ == "__main__":
-    main()
+    servers.main("lab", Deployment, parse_arguments())

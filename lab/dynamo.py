@@ -10,29 +10,21 @@ Standard library only; needs root, and install-dynamo.sh.
 """
 
 import argparse
-import ctypes
 import json
 import os
 import pathlib
 import shlex
-import signal
-import subprocess
 import time
-import urllib.request
 
-import deploy
-from deploy import HERE, PR_SET_PDEATHSIG, fetch, listens
+import servers
+from servers import HERE, fetch, listens, page
 
 VERSION = "1.6.1"
 
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where install-dynamo.sh put things")
-    p.add_argument("--stay", action="store_true", help="do not end when standard input closes")
-    p.add_argument("--folder", type=pathlib.Path, help="for logs, events and the discovery tree (default: a new one)")
-    p.add_argument("--keep", action="store_true", help="leave the folder behind")
-    p.add_argument("--boot-timeout", type=float, default=60, metavar="S")
+    servers.add_server_arguments(p, boot_timeout=60)
     p.add_argument("--flavour", choices=("vllm", "sglang", "trtllm"), default="vllm", help="whose series a worker has")
     p.add_argument("--metrics-off", action="store_true", help="workers without a system port (DYN_SYSTEM_PORT unset)")
     p.add_argument("--workers", type=int, default=1)
@@ -47,20 +39,16 @@ def parse_arguments():
     p.add_argument("--more", action="append", default=[], metavar="SERVER=ARGS", help="of frontend or worker")
     options = p.parse_args()
     options.more = dict(m.split("=", 1) for m in options.more)
-    options.lab = options.lab.resolve()
     return options
 
 
-class Dynamo(deploy.Lab):
-    """deploy.py's Lab with other children: how they are waited for and ended is the same."""
-
+class Dynamo(servers.Servers):
     def __init__(self, options):
         super().__init__(options)
-        options.logs = options.folder
         self.tree = options.folder / "discovery"
         self.python = str(options.lab / f"dynamo-{VERSION}/bin/python")
 
-    def environment(self, **own):
+    def environment(self):
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "TZ")}
         home = self.options.folder / "home"  # the frontend keeps a copy of the model's files there
         home.mkdir(exist_ok=True)
@@ -75,49 +63,28 @@ class Dynamo(deploy.Lab):
             "DYN_DISCOVERY_BACKEND": "file",
             "DYN_FILE_KV": str(self.tree),
             **{f"DYN_{name}_HOST": "127.0.0.1" for name in loopback},
-            **own,
         }
-
-    def begin(self, name, command, **environment):
-        """Starts a child whose command line is its own and whose settings are partly in its environment."""
-        log = self.options.logs / f"{name}.log"
-        prctl = ctypes.CDLL(None).prctl
-        with open(log, "wb") as out:
-            self.children[name] = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                cwd=self.options.folder,
-                env=self.environment(**environment),
-                start_new_session=True,
-                preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
-            )
-        return {"pid": self.children[name].pid, "log": str(log), "argv": command, "environment": environment}
 
     def worker(self, number):
         o = self.options
         name = f"worker-{number}"
         events = o.kv_events_port + number
-        followed = o.folder / f"{name}-kv-events.jsonl"
-        # What is resident is the sum of all events, so they are followed from before the first one.
-        follow = [str(HERE / "truth.py"), "events", f"tcp://127.0.0.1:{events}", str(followed)]
-        self.begin(f"{name}-events", [self.python, *follow])
+        endpoint = f"tcp://127.0.0.1:{events}"
+        events_file = self.follow_events(f"{name}-kv-events", self.python, endpoint)
         command = [
             self.python, "-m", "dynamo.mocker",
-            "--model-path", str(o.lab / "dynamo-model"), "--model-name", "tiny",
+            "--model-path", str(o.lab / "model"), "--model-name", "tiny",
             "--engine-type", o.flavour, "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
             "--max-num-seqs", str(o.max_num_seqs), "--speedup-ratio", str(o.speedup_ratio),
             "--discovery-backend", "file", "--zmq-kv-events-ports", str(events),
             *shlex.split(o.more.get("worker", "")),
         ]  # fmt: skip
         environment = {} if o.metrics_off else {"DYN_SYSTEM_PORT": str(o.system_port + number)}
-        told = self.begin(name, command, **environment)
+        told = self.start(name, command, **environment)
         if not o.metrics_off:
             told |= {"port": o.system_port + number, "url": f"http://127.0.0.1:{o.system_port + number}"}
         return told | {
-            "blocks": o.blocks, "block_size": o.block_size,
-            "kv_events": f"tcp://127.0.0.1:{events}", "events_file": str(followed),
+            "blocks": o.blocks, "block_size": o.block_size, "kv_events": endpoint, "events_file": events_file,
         }  # fmt: skip
 
     def frontend(self):
@@ -128,24 +95,24 @@ class Dynamo(deploy.Lab):
             "--router-mode", self.options.router_mode, "--discovery-backend", "file",
             *shlex.split(self.options.more.get("frontend", "")),
         ]  # fmt: skip
-        return self.begin("frontend", command) | {"port": port, "url": f"http://127.0.0.1:{port}"}
+        return self.start("frontend", command) | {"port": port, "url": f"http://127.0.0.1:{port}"}
 
     def boot(self):
         began = time.monotonic()
         deadline = began + self.options.boot_timeout
         workers = {f"worker-{number}": self.worker(number) for number in range(self.options.workers)}
-        servers = {"frontend": self.frontend(), **workers}
+        told_of_all = {"frontend": self.frontend(), **workers}
         for name, told in workers.items():
             self.wait_until(lambda t=told: self.worker_ready(t), name, deadline)
         self.wait_until(self.frontend_ready, "frontend", deadline)
         for name, told in workers.items():
             told["worker_id"] = self.worker_id(told)
         metrics = self.options.folder / "kv-metrics.jsonl"
-        self.begin("kv-metrics", [self.python, str(HERE / "dynamo_metrics.py"), str(self.tree), str(metrics)])
+        self.start("kv-metrics", [self.python, str(HERE / "dynamo_metrics.py"), str(self.tree), str(metrics)])
         return {
             "netns_pid": os.getpid(), "version": VERSION, "flavour": self.options.flavour,
-            "logs": str(self.options.logs), "discovery": str(self.tree), "kv_metrics_file": str(metrics),
-            "servers": servers,
+            "logs": str(self.options.folder), "discovery": str(self.tree), "kv_metrics_file": str(metrics),
+            "servers": told_of_all,
             "boot_s": round(time.monotonic() - began, 1),
         }  # fmt: skip
 
@@ -166,38 +133,18 @@ class Dynamo(deploy.Lab):
         return str(ids[0]) if len(ids) == 1 else None
 
     def worker_ready(self, told):
-        text = "" if "port" not in told else page(told["port"])
-        return self.worker_id(told) is not None and ("port" not in told or "dynamo_component_uptime_seconds" in text)
+        has_figures = "port" not in told or "dynamo_component_uptime_seconds" in (page(told["port"]) or "")
+        return has_figures and self.worker_id(told) is not None
 
     def frontend_ready(self):
         port = self.options.frontend_port
         if not listens(port) or not (fetch(port, "/v1/models") or {}).get("data"):
             return False
         # A router that counts what it sends says of which workers; the others say of none.
-        registered = [line for line in page(port).splitlines() if "router_worker_registered{" in line]
+        registered = [line for line in (page(port) or "").splitlines() if "router_worker_registered{" in line]
         known = sum(line.endswith(" 1") for line in registered)
         return self.options.router_mode != "kv" or known >= self.options.workers
 
 
-def page(port):
-    try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-            f"http://127.0.0.1:{port}/metrics", timeout=10
-        ) as answer:
-            return answer.read().decode()
-    except OSError:
-        return ""
-
-
-def main():
-    options = parse_arguments()
-    deploy.alone()
-    made = None if options.folder else deploy.new_folder("dynamo")
-    options.folder = (options.folder or made).resolve()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    lab = Dynamo(options)
-    deploy.live(lab.boot, lab.stay, lab.end, None if options.keep else made)
-
-
 if __name__ == "__main__":
-    main()
+    servers.main("dynamo", Dynamo, parse_arguments())

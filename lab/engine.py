@@ -15,14 +15,12 @@ Standard library only; needs root.
 import argparse
 import json
 import os
-import pathlib
 import shlex
 import sys
 import time
 
-import deploy
-import dynamo
-from deploy import HERE, fetch
+import servers
+from servers import HERE, fetch, listens
 
 VERSIONS = {"llamacpp": "11434", "vllm": "0.32.0", "lmcache": "0.5.6"}
 ENVIRONMENT = {  # no hub, nobody told, one thread
@@ -37,14 +35,13 @@ ENVIRONMENT = {  # no hub, nobody told, one thread
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
 }
 
+# Twelve requests at once, of 21 blocks of 32 tokens each: more than vLLM's pool holds.
+LOAD = "--completions -n 60 -p 464 -o 200 -c 12 --prefix 64".split()
+
 
 def parse_arguments():
     every = argparse.ArgumentParser(add_help=False)
-    every.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where the installs put things")
-    every.add_argument("--stay", action="store_true", help="do not end when standard input closes")
-    every.add_argument("--folder", type=pathlib.Path, help="for logs and events (default: a new one)")
-    every.add_argument("--keep", action="store_true", help="leave the folder behind")
-    every.add_argument("--boot-timeout", type=float, default=300, metavar="S")
+    servers.add_server_arguments(every, boot_timeout=300)
     every.add_argument("--more", default="", metavar="ARGS", help="further arguments of the engine")
     every.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="in the engine's environment")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -76,22 +73,22 @@ def parse_arguments():
 
     options = parser.parse_args()
     options.set = dict(s.split("=", 1) for s in options.set)
-    options.lab = options.lab.resolve()
     return options
 
 
-class Engine(dynamo.Dynamo):
-    """How a child is started is the same as there."""
-
+class Engine(servers.Servers):
     def __init__(self, options):
         super().__init__(options)
         self.python = str(options.lab / f"vllm-{VERSIONS['vllm']}/bin/python")
 
-    def environment(self, **own):
+    def environment(self):
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "TZ")}
         home = self.options.folder / "home"
         home.mkdir(exist_ok=True)
-        return {**kept, "HOME": str(home), "TMPDIR": str(home), **ENVIRONMENT, **own}
+        return {**kept, "HOME": str(home), "TMPDIR": str(home), **ENVIRONMENT}
+
+    def load(self, *more):
+        return [sys.executable, str(HERE / "load.py"), str(self.options.port), *LOAD, *more]
 
     def llamacpp(self):
         o = self.options
@@ -102,11 +99,13 @@ class Engine(dynamo.Dynamo):
             *(["-np", str(o.slots)] if o.slots else []), *["-kvu"] * o.unified,
             *["--metrics"] * (not o.no_metrics), *["--no-slots"] * o.no_slots,
         ]  # fmt: skip
-        return command, {}, {"tokens": o.context}
+        return command, {}, {"tokens": o.context, "load": self.load()}
 
     def vllm(self):
         o = self.options
-        events, about = [], {"blocks": o.blocks, "block_size": o.block_size}
+        # vLLM's own balance was seen to leave one rank below a third, so each request says for which one it is.
+        load = self.load(*(["--ranks", str(o.ranks)] if o.ranks > 1 else []))
+        events, about = [], {"blocks": o.blocks, "block_size": o.block_size, "load": load}
         if not o.no_kv_events:
             settings = {
                 "enable_kv_cache_events": True, "publisher": "zmq", "topic": "kv-events",
@@ -116,7 +115,7 @@ class Engine(dynamo.Dynamo):
             about["ranks"] = [self.follow(rank) for rank in range(o.ranks)]
         command = [
             self.python, "-m", "vllm.entrypoints.openai.api_server",  # `vllm serve` wants a package named vllm
-            "--model", str(o.lab / f"vllm-{VERSIONS['vllm']}/model"), "--served-model-name", "tiny",
+            "--model", str(o.lab / "model"), "--served-model-name", "tiny",
             "--load-format", "dummy", "--host", "127.0.0.1", "--port", str(o.port),
             "--max-model-len", "1024", "--max-num-seqs", "16", "--enforce-eager",
             "--num-gpu-blocks-override", str(o.blocks), "--block-size", str(o.block_size),
@@ -127,12 +126,10 @@ class Engine(dynamo.Dynamo):
         return command, {} if o.log_interval == 10 else {"VLLM_LOG_STATS_INTERVAL": str(o.log_interval)}, about
 
     def follow(self, rank):
-        """What is resident is the sum of all events, so they are followed from before the first one."""
-        endpoint = f"tcp://127.0.0.1:{self.options.kv_events_port + rank}"
-        events_file = str(self.options.folder / f"kv-events-{rank}.jsonl")
-        self.begin(f"events-{rank}", [self.python, str(HERE / "truth.py"), "events", endpoint, events_file])
-        replay = f"tcp://127.0.0.1:{self.options.kv_events_port + 50 + rank}"
-        return {"kv_events": endpoint, "kv_replay": replay, "events_file": events_file}
+        port = self.options.kv_events_port + rank
+        endpoint = f"tcp://127.0.0.1:{port}"
+        events_file = self.follow_events(f"kv-events-{rank}", self.python, endpoint)
+        return {"kv_events": endpoint, "kv_replay": f"tcp://127.0.0.1:{port + 50}", "events_file": events_file}
 
     def lmcache(self):
         o = self.options
@@ -154,13 +151,12 @@ class Engine(dynamo.Dynamo):
         o = self.options
         command, environment, about = getattr(self, o.engine)()
         command += shlex.split(o.more)
-        if deploy.listens(o.port):
+        if listens(o.port):
             raise SystemExit(f"lab: port {o.port} is taken")
         began, started_at = time.monotonic(), time.time()
-        told = self.begin(o.engine, command, **environment, **o.set)
+        told = self.start(o.engine, command, **environment, **o.set)
         self.wait_until(self.ready, o.engine, began + o.boot_timeout)
-        load = [sys.executable, str(HERE / "dynamo_load.py"), str(o.port)]
-        told |= {"port": o.port, "url": f"http://127.0.0.1:{o.port}", "started_at": started_at, "load": load, **about}
+        told |= {"port": o.port, "url": f"http://127.0.0.1:{o.port}", "started_at": started_at, **about}
         return {
             "netns_pid": os.getpid(), "engine": o.engine, "version": VERSIONS[o.engine], "logs": str(o.folder),
             "servers": {o.engine: told}, "boot_s": round(time.monotonic() - began, 1),
@@ -170,22 +166,6 @@ class Engine(dynamo.Dynamo):
         # Not by /health, which makes some engines compute.
         return fetch(self.options.port, "/" if self.options.engine == "lmcache" else "/v1/models") is not None
 
-    def remove_shared_memory(self):
-        super().remove_shared_memory()
-        for path in pathlib.Path("/dev/shm").glob("psm_*"):  # vLLM's processes talk through it
-            if path.stat().st_ino in self.shared_memory:
-                path.unlink(missing_ok=True)
-
-
-def main():
-    options = parse_arguments()
-    deploy.alone()
-    made = None if options.folder else deploy.new_folder("engine")
-    options.folder = (options.folder or made).resolve()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    lab = Engine(options)
-    deploy.live(lab.boot, lab.stay, lab.end, None if options.keep else made)
-
 
 if __name__ == "__main__":
-    main()
+    servers.main("engine", Engine, parse_arguments())

@@ -25,23 +25,21 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
-import deploy
 import nested
-from deploy import HERE, PR_SET_PDEATHSIG
+import servers
 from hosts import BARE, HIDDEN, HOSTS, SSH_CONFIG, SSH_CONFIG_ALL, SSHD_CONFIG, TALKS, USERS, USUAL
 from nested import BIND, NEWCGROUP, NEWIPC, NEWNET, NEWNS, NEWPID, NEWUTS, NODEV, NOSUID, PRIVATE, REC
 from nested import called, libc, mount
+from servers import HERE, PR_SET_PDEATHSIG
 
 ADDRESSES = ipaddress.ip_network("198.18.0.0/15")  # for tests of networks (RFC 2544): no real one has them
 
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lab", type=pathlib.Path, default=deploy.default_lab(), help="where install.sh put things")
-    p.add_argument("--stay", action="store_true", help="do not end when standard input closes")
+    servers.add_lab_arguments(p)
     p.add_argument("--servers", action="store_true", help="run router, prefill and decode there")
     p.add_argument("--unified", action="store_true", help="also a server that does both")
     p.add_argument("--deploy", default="", metavar="ARGS", help="further arguments of deploy.py")
@@ -98,10 +96,7 @@ class Far:
             raise SystemExit("lab: install-sshd.sh failed")
 
     def make_folder(self):
-        for left in pathlib.Path(tempfile.gettempdir()).glob("plimsoll-far-*"):  # of one that was killed
-            if not os.path.exists(f"/proc/{left.name.split('-')[2]}"):
-                shutil.rmtree(left, ignore_errors=True)
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"plimsoll-far-{os.getpid()}-"))
+        self.folder = servers.new_folder("far")
         os.umask(0o022)
         self.folder.chmod(0o755)  # there are homes in it
         (self.folder / "keys").mkdir()
@@ -165,7 +160,7 @@ class Far:
             os.setsid()
             called(libc.unshare(NEWNS | NEWUTS | NEWIPC | NEWNET | NEWCGROUP), "unshare")
             socket.sethostname("far")
-            deploy.loopback_up()
+            servers.loopback_up()
             self.own_files()
             log = os.open(self.folder / "sshd.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             for wanted, number in ((os.open("/dev/null", os.O_RDONLY), 0), (log, 1), (log, 2)):
@@ -231,7 +226,7 @@ class Far:
             while not self.greets(port):
                 if time.monotonic() > deadline:
                     raise SystemExit(f"lab: sshd does not come up:\n{(self.folder / 'sshd.log').read_text()[-4000:]}")
-                nested.pause(self.options.stay, 0.05)
+                servers.pause(self.options.stay, 0.05)
 
     def greets(self, port):
         try:
@@ -272,11 +267,11 @@ class Far:
     def start_servers(self):
         """deploy.py, told that it is in a namespace already."""
         words = [sys.executable, "-B", str(HERE / "deploy.py"), "--lab", str(self.options.lab)]
-        words += ["--logs", str(self.folder / "logs"), *(["--unified"] if self.options.unified else [])]
+        words += ["--folder", str(self.folder / "logs"), *(["--unified"] if self.options.unified else [])]
         words += shlex.split(self.options.deploy)
-        child = self.start(self.command(*words), {**os.environ, deploy.INSIDE: "1"})
+        child = self.start(self.command(*words), {**os.environ, servers.INSIDE: "1"})
         while not select.select([child.stdout], [], [], 0)[0]:
-            nested.pause(self.options.stay, 0.2)
+            servers.pause(self.options.stay, 0.2)
         told = child.stdout.readline()
         if not told:
             raise SystemExit("lab: no servers")
@@ -287,7 +282,7 @@ class Far:
 
     def stay(self):
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
-            nested.pause(self.options.stay, 0.5)
+            servers.pause(self.options.stay, 0.5)
         self.pid = None
         raise SystemExit("lab: the far host has ended")
 

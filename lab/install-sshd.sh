@@ -8,9 +8,7 @@ download_sshd() {
     (cd "$new" && apt-get -o Acquire::Retries=2 download openssh-server)
 }
 
-mkdir -p "$lab"
-exec 9>"$lab/.sshd.lock"
-flock -w 600 9 || fail "another install holds $lab/.sshd.lock"
+lock_lab .sshd.lock # its own: it is soon done, and the other installs may take long
 need_packages openssh-client iproute2 curl python3 libwrap0
 [ ! -x "$lab/sshd/usr/sbin/sshd" ] || exit 0
 new=$lab/sshd.new

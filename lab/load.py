@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Sends made-up requests to a server or to the gateway (POST /generate), and sums up what came back.
+"""Sends made-up requests to a server, or to a gateway or frontend before it, and sums up what came back.
 
+SGLang and its gateway are asked by POST /generate; with --completions it is POST /v1/completions, which all others know.
 Start it inside the lab's network namespace: nsenter -t NETNS_PID -n python3 load.py PORT ...
 SIGTERM or SIGINT ends it early: open requests are dropped and the summary says so.
 
@@ -28,14 +29,24 @@ def parse_arguments():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--ramp", type=float, default=0, metavar="S", help="spread the first requests over this time")
     p.add_argument("--seconds", type=float, help="end after this time")
+    p.add_argument("--completions", action="store_true", help="ask by POST /v1/completions")
+    p.add_argument(
+        "--ranks",
+        type=int,
+        metavar="N",
+        help="of N data-parallel ranks of vLLM, give each the same share of the requests at once",
+    )
     p.add_argument(
         "--mode",
         choices=("ignore_eos", "min_new_tokens"),
         default="ignore_eos",
         help="how a full-length answer is had; the scheduler reserves exactly for ignore_eos, "
-        "so only min_new_tokens can make it take in too much and retract",
+        "so only min_new_tokens can make it take in too much and retract (not with --completions)",
     )
-    return p.parse_args()
+    options = p.parse_args()
+    if options.completions and options.mode != "ignore_eos":
+        p.error("completions are always had with ignore_eos")
+    return options
 
 
 class Load:
@@ -50,23 +61,36 @@ class Load:
         rng = random.Random(self.options.seed * 1_000_003 + number)
         return self.prefix + [rng.randrange(3, 500) for _ in range(self.options.prompt - len(self.prefix))]
 
-    def ask(self, number):
-        length = {"ignore_eos": True} if self.options.mode == "ignore_eos" else {"min_new_tokens": self.options.output}
-        parameters = {"max_new_tokens": self.options.output, "temperature": 0.8, **length}
-        body = json.dumps({"input_ids": self.prompt(number), "sampling_params": parameters})
+    def question(self, number):
+        """The path and body of a request, and where in the answer it says what it was."""
+        o, prompt = self.options, self.prompt(number)
+        if o.completions:
+            words = " ".join(f"w{token}" for token in prompt)  # one token each: tiny_model.py
+            body = {"model": "tiny", "prompt": words, "max_tokens": o.output, "ignore_eos": True}
+            return "/v1/completions", body, "usage"
+        length = {"ignore_eos": True} if o.mode == "ignore_eos" else {"min_new_tokens": o.output}
+        parameters = {"max_new_tokens": o.output, "temperature": 0.8, **length}
+        return "/generate", {"input_ids": prompt, "sampling_params": parameters}, "meta_info"
+
+    def ask(self, number, rank):
+        path, body, said = self.question(number)
+        headers = {"Content-Type": "application/json"}
+        if rank is not None:
+            headers["X-data-parallel-rank"] = str(rank)
         began = time.monotonic()
         connection = http.client.HTTPConnection("127.0.0.1", self.options.port, timeout=900)
         try:
-            connection.request("POST", "/generate", body, {"Content-Type": "application/json"})
+            connection.request("POST", path, json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read()
         finally:
             connection.close()
         if answer.status != 200:
             raise OSError(f"{answer.status} {text[:200].decode(errors='replace')}")
-        return {**json.loads(text)["meta_info"], "took_s": time.monotonic() - began}
+        return {**json.loads(text)[said], "took_s": time.monotonic() - began}
 
-    def work(self, delay):
+    def work(self, delay, rank):
+        """Sends one request after the other, all to the same rank: so that one that is slow holds up no other."""
         time.sleep(delay)
         while True:
             with self.lock:
@@ -75,7 +99,7 @@ class Load:
                 self.left -= 1
                 number = self.options.requests - self.left
             try:
-                result = self.ask(number)
+                result = self.ask(number, rank)
                 with self.lock:
                     self.results.append(result)
             except (OSError, ValueError, KeyError, http.client.HTTPException) as error:
@@ -113,7 +137,11 @@ def main():
     load = Load(options)
     began = time.monotonic()
     count = min(options.concurrency, options.requests)
-    workers = [threading.Thread(target=load.work, args=(options.ramp * i / count,), daemon=True) for i in range(count)]
+    ranks = [i % options.ranks if options.ranks else None for i in range(count)]
+    workers = [
+        threading.Thread(target=load.work, args=(options.ramp * i / count, rank), daemon=True)
+        for i, rank in enumerate(ranks)
+    ]
     for w in workers:
         w.start()
     deadline = began + options.seconds if options.seconds else float("inf")

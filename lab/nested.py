@@ -20,7 +20,7 @@ import tempfile
 import time
 import uuid
 
-from deploy import PR_SET_PDEATHSIG, Stop, live, loopback_up
+from servers import PR_SET_PDEATHSIG, live, loopback_up
 
 SKIPPED = 75  # EX_TEMPFAIL: this machine cannot do it, nothing is wrong with what is tested
 NO_RIGHT = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS, errno.ENOSPC)
@@ -293,14 +293,6 @@ class Nested:
             if time.monotonic() > deadline:
                 raise SystemExit(f"lab: {self.cgroup} cannot be removed")
             select.select([], [], [], 0.1)
-
-
-def pause(stay, seconds):
-    """Sleeps, and, unless it is to stay, ends the program when standard input has closed."""
-    if stay:
-        time.sleep(seconds)
-    elif select.select([0], [], [], seconds)[0] and not os.read(0, 4096):
-        raise Stop
 
 
 def run(boot, stay, end):

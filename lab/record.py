@@ -204,7 +204,7 @@ def main():
     logs.mkdir(parents=True, exist_ok=True)
     if any(logs.iterdir()):
         sys.exit(f"record: {logs} is not empty")
-    command = [sys.executable, str(HERE / "deploy.py"), "--unified", "--logs", str(logs)]
+    command = [sys.executable, str(HERE / "deploy.py"), "--unified", "--folder", str(logs)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as deployment:
         try:
             line = deployment.stdout.readline()

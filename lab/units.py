@@ -17,7 +17,8 @@ import time
 
 import deploy
 import nested
-from deploy import fetch, listens
+import servers
+from servers import fetch
 
 HOME = "/srv/sglang"
 SYSTEM = pathlib.Path("/etc/systemd/system")
@@ -27,7 +28,9 @@ SECRETS = {"HF_TOKEN": "canary-4711-environment-file", "WANDB_API_KEY": "canary-
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    deploy.add_shared_arguments(p)
+    servers.add_lab_arguments(p)
+    p.add_argument("--boot-timeout", type=float, default=deploy.BOOT_TIMEOUT_S, metavar="S")
+    deploy.add_deployment_arguments(p)
     p.add_argument("--unified", action="store_true", help="also a server that does both")
     p.add_argument("--older", action="store_true", help="also one of SGLang 0.5.9 (install-older.sh)")
     p.add_argument("--older-port", type=int, default=30020)
@@ -38,7 +41,7 @@ def parse_arguments():
     return options
 
 
-def servers(options):
+def wanted_units(options):
     """{unit: (what can be said of it beforehand, its command line)}, in the order in which they are started."""
     with_older, options.older = options.older, False
     commands = deploy.commands(options)
@@ -114,7 +117,7 @@ def write_files(options, wanted):
 class Deployment:
     def __init__(self, options):
         self.options = options
-        self.wanted = servers(options)
+        self.wanted = wanted_units(options)
         self.nested = nested.Nested([options.lab])
         self.began = time.monotonic()
 
@@ -166,7 +169,7 @@ class Deployment:
                 raise SystemExit(f"lab: {unit} has ended:\n{self.tail(unit)}")
             if self.took() > self.options.boot_timeout:
                 raise SystemExit(f"lab: {unit} is not ready after {self.options.boot_timeout:.0f} s:\n{self.tail(unit)}")
-            nested.pause(self.options.stay, 0.5)
+            servers.pause(self.options.stay, 0.5)
 
     def tail(self, unit):
         status = self.nested.output("systemctl", "status", unit, "--no-pager", "--lines=0")
@@ -178,14 +181,11 @@ class Deployment:
 
     def router_ready(self):
         about = self.wanted["sglang-router.service"][0]
-        workers = fetch(about["port"], "/workers")
-        wanted = sum(f"sglang-{name}.service" in self.wanted for name in ("prefill", "decode"))
-        healthy = [w for w in (workers or {}).get("workers", []) if w.get("is_healthy")]
-        return len(healthy) >= wanted and listens(about["prometheus_port"])
+        return deploy.router_ready(about, sum(f"sglang-{name}.service" in self.wanted for name in ("prefill", "decode")))
 
     def stay(self):
         while self.nested.is_alive():
-            nested.pause(self.options.stay, 0.5)
+            servers.pause(self.options.stay, 0.5)
         raise SystemExit("lab: systemd has ended")
 
 

@@ -39,16 +39,16 @@ impl Dynamo {
         events::inside(&self.told, program)
     }
 
-    /// Starts a load (`dynamo_load.py`'s arguments, separated by blanks).
+    /// Starts a load (`load.py`'s arguments, separated by blanks).
     ///
     /// # Panics
     /// When it does not start.
     pub fn load(&self, arguments: &str) -> Child {
         let mut command = self.inside("python3");
         let port = self.told["servers"]["frontend"]["port"].to_string();
-        command.arg(self.script.folder.join("dynamo_load.py")).arg(port);
+        command.arg(self.script.folder.join("load.py")).args([&port, "--completions"]);
         command.args(arguments.split(' ').filter(|word| !word.is_empty())).stdout(Stdio::piped());
-        command.spawn().expect("dynamo_load.py starts")
+        command.spawn().expect("load.py starts")
     }
 
     /// A server's process: `frontend`, `worker-0`, …

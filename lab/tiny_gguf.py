@@ -1,4 +1,4 @@
-"""tiny_model.py FILE: a made-up two-layer Llama as GGUF, with random weights, and the words w0 to w511 as tokens.
+"""tiny_gguf.py FILE: the Llama of tiny_model.py as GGUF, with random weights, and the words w0 to w511 as tokens.
 
 A prompt of n such words has n tokens, and one for its beginning. Standard library only.
 """
@@ -8,9 +8,8 @@ import random
 import struct
 import sys
 
-WORDS = 512
-LONGEST = 8192
-WIDTH, INNER, LAYERS, HEADS = 64, 128, 2, 2
+from tiny_model import HEADS, INNER, LAYERS, LONGEST, VOCABULARY, WIDTH
+
 ALIGNMENT = 32
 UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9  # types of values; F32 is type 0 of tensors
 NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6  # types of tokens
@@ -37,7 +36,7 @@ def entries(key, kind, all_of_it):
 
 
 # A word is put together letter by letter, so each of its beginnings has to be a token: the blank with w, w1, w12, ...
-words = ["\u2581w", *(f"\u2581w{n}" for n in range(WORDS))]
+words = ["\u2581w", *(f"\u2581w{n}" for n in range(VOCABULARY))]
 tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words]
 keys = [
     entry("general.architecture", STRING, "llama"),
