@@ -223,6 +223,36 @@ fn a_file_that_cannot_be_read_costs_its_folder() {
     );
 }
 
+/// A table says what is asked and read with our rights: one that others may write counts for nothing, and is said.
+#[test]
+fn tables_that_others_may_write_are_refused() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES)]);
+    let mode = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("its mode");
+    };
+    let list = || run(&["engines", "list", "--engines", &shown(given.path())]);
+    let counts = |ran: &Ran| ran.text.lines().any(|line| line.starts_with("made "));
+    let (inner, file) = (given.path().join("made"), given.path().join("made/sources.toml"));
+    for (path, sound) in [(&inner, 0o755), (&file, 0o644)] {
+        mode(path, sound | 0o002);
+        let ran = list();
+        let said = format!("{}: it is not read: anybody may write it", path.display());
+        assert!(ran.code == Some(3) && !counts(&ran) && ran.text.contains(&said), "{}", ran.text);
+        mode(path, sound);
+    }
+    mode(given.path(), 0o777);
+    let ran = list();
+    assert!(ran.code == Some(2) && ran.errors.contains("anybody may write it"), "{}", ran.errors);
+    mode(given.path(), 0o755);
+    assert!(counts(&list()));
+    // Only root may give a file away.
+    if chown(&file, Some(65534), None).is_ok() {
+        let ran = list();
+        assert!(!counts(&ran) && ran.text.contains("it belongs to user 65534"), "{}", ran.text);
+    }
+}
+
 /// A table that would ask a server hundreds of things in each look is refused as a whole.
 #[test]
 fn so_many_sources_are_refused() {
