@@ -7,7 +7,7 @@ use wire::log::Anchors;
 
 use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
 use crate::table::files::Folder;
-use crate::table::{AnswerRule, Fault, Format, Table, WrapperFile};
+use crate::table::{AnswerRule, Fault, Table, WrapperFile};
 use crate::wrapped::Hints;
 
 /// All engines' tables.
@@ -154,7 +154,7 @@ impl Tables {
     /// Every path that any table may ask, and no other may be asked of a target.
     pub fn allowed(&self) -> Vec<String> {
         let sources = self.iter().flat_map(|table| &table.sources);
-        let sources = sources.filter(|source| source.format != Format::Slab && !source.saved_only);
+        let sources = sources.filter(|source| source.format.is_page() && !source.saved_only);
         let sources = sources.map(|source| source.get.clone());
         let answers = self.iter().flat_map(|table| table.engine.answer.iter().map(|rule| rule.get.clone()));
         let mut paths: Vec<String> = sources.chain(answers).collect();

@@ -5,7 +5,7 @@ use model::text::printable;
 use wire::launch::{Form, Launch};
 
 use crate::Whereabouts;
-use crate::table::{Format, Source};
+use crate::table::Source;
 
 /// Where in its file a flag goes; none for servers that were found or asked.
 pub(crate) fn place(place: &Whereabouts) -> Option<String> {
@@ -54,8 +54,8 @@ fn container(launch: &Launch) -> String {
 
 /// Why a need is not known to be met: no file is the answer that would tell.
 pub(crate) fn unasked(account: &Account, source: &Source) -> String {
-    let slab = source.format == Format::Slab;
-    let wanted = if slab { source.get.clone() } else { format!("an answer of GET {}", source.get) };
+    let beside = !source.format.is_page();
+    let wanted = if beside { source.get.clone() } else { format!("an answer of GET {}", source.get) };
     if account.sources.is_empty() {
         format!("only how it is started is known and nothing was asked: {wanted} would tell")
     } else {

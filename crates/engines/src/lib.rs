@@ -11,6 +11,7 @@ mod offered;
 pub mod process;
 pub mod saved;
 pub mod table;
+pub mod tree;
 mod wrapped;
 
 pub use apart::{Apart, Page, apart};

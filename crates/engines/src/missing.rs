@@ -8,6 +8,38 @@ use crate::table::{Read, Table};
 
 /// Why nothing reports `signal` (of `pool` on `tier`, for signals of a pool; else both empty), one sentence.
 pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &str) -> String {
+    let (mut reasons, later) = of_sources(table, account, signal, pool, tier);
+    if reasons.is_empty() && signal == Signal::KV_IN_USE {
+        // It follows from used, wherever that is told.
+        reasons = of_sources(table, account, Signal::KV_USED, pool, tier).0;
+    }
+    let told = |row: &&crate::table::Line| row.read.iter().any(|read| read.signal == signal);
+    let logs = account.sources.iter().filter(|status| status.id == crate::interpret::log::ID);
+    if reasons.is_empty() && table.lines.iter().any(|row| told(&row)) {
+        reasons.extend(logs.map(|status| match &status.outcome {
+            SourceOutcome::Answered | SourceOutcome::Empty(_) => {
+                format!("{} has no line that says it, in what was read of it", status.get)
+            }
+            other => format!("the log would say it, but {}", other.text()),
+        }));
+    }
+    reasons.dedup();
+    match (reasons.is_empty(), later) {
+        (false, _) => reasons.join("; "),
+        (true, Some(since)) => format!("{} says it from {} on", table.engine.title, String::from(since.clone())),
+        (true, None) => format!("{} says it nowhere that was asked", table.engine.title),
+    }
+}
+
+/// What became of each source that has a row for the signal, where that tells why it is missing; and the version from which
+/// on one would say it, where the server's is below.
+fn of_sources<'a>(
+    table: &'a Table,
+    account: &Account,
+    signal: Signal,
+    pool: &str,
+    tier: &str,
+) -> (Vec<String>, Option<&'a Version>) {
     let mut reasons: Vec<String> = Vec::new();
     let mut later: Option<&Version> = None;
     for source in &table.sources {
@@ -49,22 +81,7 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
             (other, _) => format!("{} would say it, but {}", source.get, other.text()),
         });
     }
-    let told = |row: &&crate::table::Line| row.read.iter().any(|read| read.signal == signal);
-    let logs = account.sources.iter().filter(|status| status.id == crate::interpret::log::ID);
-    if reasons.is_empty() && table.lines.iter().any(|row| told(&row)) {
-        reasons.extend(logs.map(|status| match &status.outcome {
-            SourceOutcome::Answered | SourceOutcome::Empty(_) => {
-                format!("{} has no line that says it, in what was read of it", status.get)
-            }
-            other => format!("the log would say it, but {}", other.text()),
-        }));
-    }
-    reasons.dedup();
-    match (reasons.is_empty(), later) {
-        (false, _) => reasons.join("; "),
-        (true, Some(since)) => format!("{} says it from {} on", table.engine.title, String::from(since.clone())),
-        (true, None) => format!("{} says it nowhere that was asked", table.engine.title),
-    }
+    (reasons, later)
 }
 
 /// Whether a row holds for the server's version and facts, as far as they are known.

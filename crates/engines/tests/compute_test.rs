@@ -433,7 +433,8 @@ fn a_number_that_may_have_been_cut_is_none() {
         { name = "free", signal = "kv.available", pool = "full" }"#;
     // Of 120500, whose other digits did not come.
     let body = "made:free 400\nmade:used 12";
-    let ends: [(fn(&mut Answer), Option<f64>); 3] = [
+    type Change = fn(&mut Answer);
+    let ends: [(Change, Option<f64>); 3] = [
         // Its length was stated, and all of it came: 12 is what was said.
         (|_| (), Some(12.0)),
         (|answer| answer.open_ended = true, None),

@@ -69,7 +69,8 @@ pub enum BlindKind {
     TooLarge,
     /// TLS: certificate, pin, version.
     Tls,
-    /// The answer is not HTTP that we accept (also: a redirect, which is never followed).
+    /// The answer is not in the protocol that was spoken, or in none of it that we accept (a redirect, which is never
+    /// followed).
     NotHttp,
     /// Our own rights do not allow it.
     Denied,

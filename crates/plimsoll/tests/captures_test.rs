@@ -17,7 +17,7 @@ mod tables;
 use std::collections::BTreeSet;
 
 use engines::Tables;
-use file::{Capture, Origin};
+use file::{AnswerRow, Capture, Origin};
 use model::{Answer, Blind, BlindKind, Level, Observation, Reading, Server, Signal, State};
 
 /// Fails with all failures at once.
@@ -104,13 +104,14 @@ fn what_was_said_long_ago_is_stale() {
     report(&failures);
 }
 
-/// A server that does not answer is unreachable in every reading, and none of them is 0.
+/// A server that does not answer is unreachable in every reading, and none of them is 0. One that has no pages was not
+/// asked.
 #[test]
 fn what_cannot_be_asked_is_unreachable() {
     let tables = tables::tables();
     let mut failures = Vec::new();
     // A log alone asks nothing.
-    for capture in file::all().into_iter().filter(|capture| !capture.file.answer.is_empty()) {
+    for capture in file::all().into_iter().filter(|capture| capture.file.answer.iter().any(AnswerRow::is_page)) {
         let mut observations = capture.observations();
         for observation in &mut observations {
             observation.outcome = Err(Blind::new(BlindKind::Refused, "connection refused"));
@@ -162,7 +163,8 @@ fn answers_alone_name_the_engine() {
     let tables = tables::tables();
     let mut failures = Vec::new();
     for capture in file::all() {
-        let ports: BTreeSet<&str> = capture.file.answer.iter().map(|answer| answer.on.as_str()).collect();
+        let pages = capture.file.answer.iter().filter(|answer| answer.is_page());
+        let ports: BTreeSet<&str> = pages.map(|answer| answer.on.as_str()).collect();
         for on in ports {
             let asked = tables.questions().into_iter().map(|question| asked(&capture, on, question));
             let named = asked.map(|observation| recognised(&tables, &observation)).find(Option::is_some).flatten();
@@ -272,4 +274,37 @@ fn asked(capture: &Capture, on: &str, question: &str) -> Observation {
 
 fn recognised(tables: &Tables, observation: &Observation) -> Option<(String, String)> {
     tables.recognise(observation).map(|(table, serves)| (table.engine.name.clone(), serves.to_owned()))
+}
+
+/// `broken` is said of what should be there and is not. These captures are of such servers; every other is sound, or off.
+const BROKEN: &str = include_str!("captures/broken.toml");
+
+#[derive(serde::Deserialize)]
+struct Broken {
+    /// By `engine/capture`: the needs that are broken there, and why that is so.
+    broken: std::collections::BTreeMap<String, (Vec<String>, String)>,
+}
+
+#[test]
+fn doctor_calls_nothing_broken_that_is_not() {
+    let tables = tables::tables();
+    let expected: Broken = toml::from_str(BROKEN).expect("broken.toml");
+    let mut failures = Vec::new();
+    for capture in file::all() {
+        for given in reader::ways(&capture) {
+            let told = reader::read(&tables, &capture, given);
+            let table = reader::table(&tables, &capture.engine);
+            let findings = engines::examine(table, &told.account, &told.server, &engines::Whereabouts::default());
+            let is_broken = |finding: &&model::Finding| finding.state == model::FindingState::Broken;
+            let broken: BTreeSet<&str> = findings.iter().filter(is_broken).map(|finding| finding.id.as_str()).collect();
+            let known = expected.broken.get(&capture.name);
+            let known: BTreeSet<&str> = known.iter().flat_map(|(needs, _)| needs).map(String::as_str).collect();
+            if !broken.is_subset(&known) {
+                let evidence: Vec<&str> =
+                    findings.iter().filter(is_broken).map(|finding| finding.evidence.as_str()).collect();
+                failures.push(format!("{} ({given:?}): {broken:?}: {evidence:?}", capture.name));
+            }
+        }
+    }
+    report(&failures);
 }

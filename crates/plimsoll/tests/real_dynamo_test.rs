@@ -22,11 +22,15 @@ const ESTIMATE: f64 = 4.0 + 12.0 * 25.0;
 type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 9] = [
         ("vllm: found idle, full under load, empty and warm after", vllm),
         ("trtllm: the same under another name", trtllm),
         ("sglang: fullness is not reported, and doctor says what would tell", sglang),
         ("metrics off: doctor names the variable that is missing", metrics_off),
+        ("no page, vllm: what it publishes is told, to the block, and silence is no 0", no_page),
+        ("no page, sglang: the same, of what its page would not tell", no_page_sglang),
+        ("a page, sglang: what it publishes fills in for the page", page_sglang),
+        ("no page, two ranks: each has its own", no_page_ranks),
         ("two workers: each has its own view, and its card gives its capacity", two),
     ];
     let mut arguments = Arguments::from_args();
@@ -195,6 +199,112 @@ fn metrics_off() -> Result<(), Failed> {
     let status = run(&dynamo, &["status", "--json"]).told;
     let pool = &of(&status, "dynamo-worker")[0]["ranks"][0]["pools"][0];
     if pool["in_use"]["value"].is_null() { Ok(()) } else { Err(format!("nothing told this: {pool}").into()) }
+}
+
+/// Looks at the whole host while a load runs, so that workers are found by their processes.
+fn search(dynamo: &Dynamo) -> Result<Vec<Seen>, Failed> {
+    let mut load: Child = dynamo.load(LOAD);
+    let (begun, mut seen) = (Instant::now(), Vec::new());
+    while load.try_wait()?.is_none() {
+        if begun.elapsed() > Duration::from_mins(3) {
+            let _ = load.kill();
+            return Err("the load does not end".into());
+        }
+        seen.push(run(dynamo, &["status", "--json"]));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(seen)
+}
+
+/// Every number is one that the worker's rank published while the look went on, in the very tokens, as another listener got
+/// it; enough of them, and at least one above 0.9.
+fn heard(dynamo: &Dynamo, rank: usize, seen: &[Seen], enough: usize) -> Result<(), Failed> {
+    let published = dynamo.published_of("worker-0", rank as u64);
+    let (mut held, mut fullest) = (0, 0.0_f64);
+    for Seen { told, before, after } in seen {
+        let pool = &of(told, "dynamo-worker")[0]["ranks"][rank]["pools"][0];
+        let Some(used) = pool["used"]["value"].as_f64() else {
+            assert_eq!(pool["used"]["state"], "not_reported", "{pool}");
+            continue;
+        };
+        assert!(pool["used"]["source"].as_str().is_some_and(|source| source.starts_with("tcp://127.0.0.1:")), "{pool}");
+        assert_eq!((pool["used"]["unit"].as_str(), pool["capacity"]["value"].as_f64()), (Some("tokens"), Some(4096.0)));
+        // Its clock counts milliseconds.
+        let during = published.iter().filter(|said| said.at >= before - 0.001 && said.at <= *after);
+        let said: Vec<f64> = during.map(|said| said.blocks).collect();
+        if !said.contains(&(used / 16.0)) {
+            return Err(format!("rank {rank}: {used} tokens in use, while {said:?} blocks were published").into());
+        }
+        held += 1;
+        fullest = fullest.max(used / 16.0 / BLOCKS);
+    }
+    if held < enough || fullest < 0.9 {
+        return Err(format!("rank {rank}: {held} looks held, the fullest at {fullest}").into());
+    }
+    Ok(())
+}
+
+/// A look at a worker that is idle: not 0, not the last that was published, and why.
+fn silent(dynamo: &Dynamo) {
+    let seen = run(dynamo, &["status", "--json"]);
+    let worker = of(&seen.told, "dynamo-worker")[0].clone();
+    assert_eq!(worker["pid"].as_u64(), Some(dynamo.pid("worker-0")), "{worker}");
+    let pool = &worker["ranks"][0]["pools"][0];
+    for number in ["used", "in_use"] {
+        assert_eq!((&pool[number]["state"], pool[number]["value"].is_null()), (&Value::from("not_reported"), true));
+        let reason = pool[number]["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("kv_metrics") && reason.contains("nothing changed while it was listened to"), "{pool}");
+    }
+    // Its card in the tree tells the capacity all the same, and that nothing is asked on its other sockets takes no time.
+    assert_eq!(pool["capacity"]["value"], 4096.0, "{pool}");
+    assert!(seen.after - seen.before < 4.0, "{} s", seen.after - seen.before);
+}
+
+fn no_page() -> Result<(), Failed> {
+    let dynamo = Dynamo::with(&["--metrics-off"]);
+    silent(&dynamo);
+    heard(&dynamo, 0, &search(&dynamo)?, 10)?;
+    // The load is over, and what was said in its last moment as well.
+    std::thread::sleep(Duration::from_millis(500));
+    silent(&dynamo);
+    Ok(())
+}
+
+fn no_page_sglang() -> Result<(), Failed> {
+    let dynamo = Dynamo::with(&["--metrics-off", "--flavour", "sglang"]);
+    silent(&dynamo);
+    heard(&dynamo, 0, &search(&dynamo)?, 5)?;
+    // What it said last is that it is nearly full: it publishes at prefills alone, and does not say when it is empty.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(dynamo.published("worker-0").last().expect("events").blocks > 200.0);
+    silent(&dynamo);
+    Ok(())
+}
+
+fn page_sglang() -> Result<(), Failed> {
+    let dynamo = Dynamo::with(&["--flavour", "sglang"]);
+    heard(&dynamo, 0, &search(&dynamo)?, 5)
+}
+
+fn no_page_ranks() -> Result<(), Failed> {
+    let dynamo = Dynamo::with(&["--metrics-off", "--more", "worker=--data-parallel-size 2"]);
+    let mut load = dynamo.load("-n 60 -p 464 -o 200 -c 24 --prefix 64");
+    let mut seen = Vec::new();
+    while load.try_wait()?.is_none() {
+        seen.push(run(&dynamo, &["status", "--json"]));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // Where one of them said nothing in a second, the other is the only one, and a note says so.
+    let (both, one): (Vec<Seen>, Vec<Seen>) = seen
+        .into_iter()
+        .partition(|seen| of(&seen.told, "dynamo-worker")[0]["ranks"].as_array().is_some_and(|ranks| ranks.len() == 2));
+    for seen in &one {
+        let worker = of(&seen.told, "dynamo-worker")[0];
+        let quiet = worker["ranks"][0]["pools"][0]["used"]["value"].is_null();
+        assert!(quiet || worker["notes"].to_string().contains("events-silent"), "{worker}");
+    }
+    heard(&dynamo, 0, &both, 5)?;
+    heard(&dynamo, 1, &both, 5)
 }
 
 fn two() -> Result<(), Failed> {

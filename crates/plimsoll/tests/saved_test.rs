@@ -327,9 +327,9 @@ fn standard_input_is_read() {
 #[test]
 fn a_file_of_no_known_kind_beside_others_costs_that_file() {
     let folder = Folder::new();
-    let page = folder.put("metrics.prom", b"vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\n".to_vec());
-    let version = folder.put("version.json", b"{\"version\": \"0.32.0\"}".to_vec());
-    let missing = folder.put("loads.json", b"{\"detail\": \"Not Found\"}".to_vec());
+    let page = folder.put("metrics.prom", b"vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\n");
+    let version = folder.put("version.json", b"{\"version\": \"0.32.0\"}");
+    let missing = folder.put("loads.json", b"{\"detail\": \"Not Found\"}");
     for order in [[&page, &version, &missing], [&missing, &version, &page]] {
         let files: Vec<&str> = order.iter().map(|file| file.as_str()).collect();
         let (code, value) = status(&files);
@@ -340,7 +340,7 @@ fn a_file_of_no_known_kind_beside_others_costs_that_file() {
         assert!(notes.contains("loads.json is no metrics page") && !notes.contains("version.json is no"), "{notes}");
     }
     // Of two engines it could be either's.
-    let other = folder.put("other.prom", b"sglang:num_used_tokens 30\nsglang:token_usage 0.5\n".to_vec());
+    let other = folder.put("other.prom", b"sglang:num_used_tokens 30\nsglang:token_usage 0.5\n");
     let (_, value) = status(&[&page, &version, &other]);
     assert!(value["notes"].to_string().contains("version.json is no metrics page"), "{}", value["notes"]);
     refused(&version);

@@ -8,6 +8,7 @@ mod aside;
 pub mod capture;
 pub mod clock;
 pub mod command;
+mod event;
 pub mod gpu;
 pub mod http;
 pub mod installed;
@@ -18,6 +19,7 @@ pub mod secret;
 mod text;
 
 pub use command::{Command, Ran};
+pub use event::{Heard, Keep, Publisher};
 pub use http::{AllowList, Client, Counts, Credentials, Limits, NetNs, Target, TlsOptions};
 pub use installed::{Installed, Stamps};
 pub use own::{foreign, is_own, read_own};

@@ -77,8 +77,14 @@ impl Dynamo {
 
     /// The blocks that a worker published as used (`kv_metrics` on the event plane).
     pub fn published(&self, server: &str) -> Vec<Said> {
+        self.published_of(server, 0)
+    }
+
+    /// The same of one of its data-parallel ranks.
+    pub fn published_of(&self, server: &str, rank: u64) -> Vec<Said> {
         let id = self.worker_id(server);
-        let ours = |line: &Value| line["worker_id"].as_u64() == Some(id) && !line["kv_used_blocks"].is_null();
+        let own = |line: &Value| line["worker_id"].as_u64() == Some(id) && line["dp_rank"].as_u64() == Some(rank);
+        let ours = |line: &Value| own(line) && !line["kv_used_blocks"].is_null();
         let said = |line: Value| Some(Said { at: line["at"].as_f64()?, blocks: line["kv_used_blocks"].as_f64()? });
         lines(&self.told["kv_metrics_file"]).into_iter().filter(ours).filter_map(said).collect()
     }

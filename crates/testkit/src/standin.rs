@@ -18,6 +18,9 @@ const HOLD: &str = "PLIMSOLL_STANDIN_HOLDS";
 /// The file in its working folder in which a stand-in keeps what it was asked.
 pub const REQUESTS: &str = "requests";
 
+/// The file in its working folder that a stand-in sends to who greets as a subscriber of ZMQ does; then it waits.
+pub const PUBLISHES: &str = "publishes";
+
 /// A running stand-in; ended when dropped.
 pub struct Standin {
     child: Child,
@@ -55,6 +58,12 @@ pub fn acts() -> bool {
                 let read = stream.read(&mut request).unwrap_or(0);
                 let log = std::fs::OpenOptions::new().create(true).append(true).open(REQUESTS);
                 let _ = log.and_then(|mut log| log.write_all(&request[..read]));
+                if let (true, Ok(published)) = (request.starts_with(b"\xff"), std::fs::read(PUBLISHES)) {
+                    let _ = stream.write_all(&published);
+                    // Until the subscriber hangs up.
+                    while stream.read(&mut request).is_ok_and(|read| read > 0) {}
+                    continue;
+                }
                 let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
             }
         });

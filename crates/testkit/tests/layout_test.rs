@@ -152,10 +152,15 @@ fn sense_only_reads() {
     ];
     let mut faults = Vec::new();
     // A shell on another host is told what to read over the standard input of our own ssh.
-    let own = "crates/sense/src/place/ssh/session.rs";
+    // A publisher is told, in these very words, that somebody listens.
+    let own = [
+        ("crates/sense/src/place/ssh/session.rs", "stdin.write_all"),
+        ("crates/sense/src/event/listen.rs", "stream.write_all(&GREETING)"),
+        ("crates/sense/src/event/listen.rs", "stream.write_all(&[ready(), subscribe(self.topic)].concat())"),
+    ];
     for (path, text) in code().into_iter().filter(|(path, _)| path.starts_with("crates/sense/")) {
         for (number, line) in lines(&text) {
-            if path == own && line.contains("stdin.write_all") {
+            if own.iter().any(|(file, words)| path == *file && line.contains(words)) {
                 continue;
             }
             if words.iter().any(|word| line.contains(word)) {

@@ -4,6 +4,7 @@
 //! their input, and everything that a peer can make large has a cap that is on by default.
 
 pub mod capture;
+pub mod event;
 pub mod exposition;
 pub mod json;
 pub mod launch;
@@ -12,3 +13,4 @@ pub mod msgpack;
 pub mod python;
 pub mod slab;
 pub mod transcript;
+pub mod zmtp;

@@ -1,7 +1,8 @@
 //! A reader of msgpack into JSON's values: small, tolerant, with caps.
 //!
 //! Binary and extension values are passed over (null where they are an element, left out where they are a field), keys
-//! that are no text become text, floating-point numbers that JSON has not (NaN, infinite) become null.
+//! that are no text become text, floating-point numbers that JSON has not (NaN, infinite) become null. Some writers put one
+//! value into another as binary: [`read_nested`] reads it in its place.
 
 use serde_json::{Map, Number, Value};
 
@@ -42,18 +43,28 @@ pub enum Bad {
 
 /// Reads the value that `bytes` begin with; gives it with its length in bytes.
 pub fn read(bytes: &[u8], limits: &Limits) -> Result<(Value, usize), Bad> {
-    let mut reader = Reader { bytes, at: 0, left: limits.values };
-    let value = reader.value(limits.depth)?.unwrap_or(Value::Null);
-    Ok((value, reader.at))
+    Reader { bytes, at: 0, left: limits.values, nested: false }.whole(limits)
+}
+
+/// The same, with each binary value that is one whole map read as that map: it counts as one level deeper, and its values as
+/// values of the whole. Other binary values are passed over.
+pub fn read_nested(bytes: &[u8], limits: &Limits) -> Result<(Value, usize), Bad> {
+    Reader { bytes, at: 0, left: limits.values, nested: true }.whole(limits)
 }
 
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     left: usize,
+    nested: bool,
 }
 
 impl<'a> Reader<'a> {
+    fn whole(mut self, limits: &Limits) -> Result<(Value, usize), Bad> {
+        let value = self.value(limits.depth)?.unwrap_or(Value::Null);
+        Ok((value, self.at))
+    }
+
     /// The next value; none for one that is passed over.
     fn value(&mut self, depth: usize) -> Result<Option<Value>, Bad> {
         self.left = self.left.checked_sub(1).ok_or(Bad::Many)?;
@@ -66,7 +77,7 @@ impl<'a> Reader<'a> {
             0xc0 => Value::Null,
             0xc1 => return Err(Bad::Unknown),
             0xc2 | 0xc3 => Value::Bool(mark == 0xc3),
-            0xc4..=0xc6 => return self.passed(1 << (mark - 0xc4), 0),
+            0xc4..=0xc6 => return self.binary(1 << (mark - 0xc4), depth),
             0xc7..=0xc9 => return self.passed(1 << (mark - 0xc7), 1),
             0xca => number(f64::from(f32::from_bits(self.unsigned(4)? as u32))),
             0xcb => number(f64::from_bits(self.unsigned(8)?)),
@@ -111,6 +122,22 @@ impl<'a> Reader<'a> {
         let length = self.length(width)?;
         self.take(length.checked_add(kind).ok_or(Bad::Short)?)?;
         Ok(None)
+    }
+
+    fn binary(&mut self, width: usize, depth: usize) -> Result<Option<Value>, Bad> {
+        let length = self.length(width)?;
+        let bytes = self.take(length)?;
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.nested) else { return Ok(None) };
+        let mut inner = Reader { bytes, at: 0, left: self.left, nested: true };
+        match inner.value(depth) {
+            Ok(Some(map @ Value::Object(_))) if inner.at == bytes.len() => {
+                self.left = inner.left;
+                Ok(Some(map))
+            }
+            // Too much is too much; what is no map is some other program's bytes.
+            Err(bad @ (Bad::Many | Bad::Deep)) => Err(bad),
+            _ => Ok(None),
+        }
     }
 
     /// Nothing is set aside for what a length promises: each element has to be there.

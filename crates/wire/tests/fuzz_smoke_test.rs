@@ -5,6 +5,8 @@ mod support;
 
 #[path = "../../../fuzz/entries/dice.rs"]
 mod dice;
+#[path = "../../../fuzz/entries/events.rs"]
+mod events;
 #[path = "../../../fuzz/entries/exposition.rs"]
 mod exposition;
 #[path = "../../../fuzz/entries/log.rs"]
@@ -90,6 +92,14 @@ fn slab_survives_and_keeps_its_caps() {
     slab::run(&seed);
     seed.truncate(420);
     each(&[&seed], 3000, slab::run);
+}
+
+#[test]
+fn events_survive_and_keep_their_caps() {
+    // What a mocker of Dynamo 1.6.1 sent to a subscriber, from its greeting on.
+    let seed = include_bytes!("events/kv-metrics.zmtp");
+    events::run(seed);
+    each(&[seed], 4000, events::run);
 }
 
 const SHELL: &str = "$ export A=b\nuser@h:~$ docker run -e K=v --name n i bash -c \"x --y $A ${B:-c}\" \\\n> --z <<E\nE\n\

@@ -100,7 +100,7 @@ fn one(
     let status = account.source(&need.source);
     let (mut state, mut evidence) = match (case, source) {
         (Some(case), _) => (case.state.into(), case_evidence(account, case, status.map(|status| &status.outcome))),
-        (None, Some(source)) => seen(account, server, place, need, speaker(table, account, source)),
+        (None, Some(source)) => seen(table, account, server, place, need, speaker(table, account, source)),
         (None, None) => (FindingState::Broken, String::new()),
     };
     let mut flag = case.and_then(|case| case.flag.clone());
@@ -156,6 +156,7 @@ fn speaker<'a>(table: &'a Table, account: &Account, source: &'a Source) -> &'a S
 
 /// How a need stands when no case of the table decides it: by what its source said.
 fn seen(
+    table: &Table,
     account: &Account,
     server: &Server,
     place: &Whereabouts,
@@ -174,8 +175,18 @@ fn seen(
             Some(fact) => (FindingState::Broken, format!("switched on by {}, but {text}", fact.source)),
             None => (FindingState::Off, text.clone()),
         },
+        SourceOutcome::Empty(text) if comes_later(table, account, need, source) => {
+            (FindingState::NotYet, format!("{text}: it appears with the first one"))
+        }
         other => (FindingState::Broken, other.text().to_owned()),
     }
+}
+
+/// Whether all that is needed comes with the first event, by any source that reads the same answer.
+fn comes_later(table: &Table, account: &Account, need: &Need, source: &Source) -> bool {
+    let rows = || table.sources.iter().filter(|other| other.get == source.get).flat_map(|other| &other.read);
+    let lazy = |signal: &Signal| rows().any(|row| row.signal == *signal && row.lazy && offered(row, account));
+    !need.signals.is_empty() && need.signals.iter().all(lazy)
 }
 
 /// Why nobody asked a source.

@@ -98,7 +98,8 @@ pub(super) fn price(table: &Table, account: &Account, server: &Server) -> String
 /// The answer that is there all the same.
 pub(super) fn meanwhile(server: &Server, need: &Need) -> String {
     let pool = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
-    let about_fullness = need.signals.contains(&Signal::KV_USED);
+    let fullness = [Signal::KV_USED, Signal::KV_IN_USE];
+    let about_fullness = need.signals.iter().any(|signal| fullness.contains(signal));
     match pool.filter(|_| about_fullness).and_then(|(pool, in_use)| Some((pool.get(Signal::KV_USED)?, in_use))) {
         Some((used, in_use)) => {
             let source = used.source.as_deref().unwrap_or("another source");

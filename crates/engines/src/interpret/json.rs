@@ -105,6 +105,8 @@ pub(super) fn read(
 fn answered(source: &Source, any: bool) -> SourceOutcome {
     if any {
         SourceOutcome::Answered
+    } else if !source.format.is_page() {
+        SourceOutcome::Empty(format!("{} is there, but with none of the fields that it should hold", source.get))
     } else {
         SourceOutcome::Empty(format!("GET {} answered, but with none of the fields that it should hold", source.get))
     }

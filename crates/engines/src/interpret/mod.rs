@@ -3,6 +3,7 @@
 
 mod assume;
 mod compute;
+mod events;
 mod facts;
 mod gather;
 mod json;
@@ -22,7 +23,7 @@ use crate::table::{Format, Read, Source, Table};
 pub(crate) use facts::dump as dumped;
 pub(crate) use json::{answered_at, parse as parse_json};
 pub use log::{Need, Telling};
-pub(crate) use path::{find as json_find, first as json_first};
+pub(crate) use path::{find as json_find, first as json_first, text as json_text};
 pub(crate) use prometheus::{holds_series, looks_wrong};
 pub use slab::is_being_written;
 
@@ -75,7 +76,12 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
     }
     for Asked { trust, source, observation, body } in asked {
         let outcome = match body {
-            Body::Json(root) => json::read(*trust, source, observation, root, &mut account),
+            Body::Json(root) => {
+                if source.format == Format::Events {
+                    events::note(source, root, &mut account);
+                }
+                json::read(*trust, source, observation, root, &mut account)
+            }
             Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
             Body::Nothing(outcome) => outcome.clone(),
         };
@@ -90,7 +96,7 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
         account.sources.push(SourceStatus {
             id: source.id.clone(),
             get: source.get.clone(),
-            http: source.format != Format::Slab,
+            http: source.format.is_page(),
             at: observation.at,
             took: observation.took,
             outcome,
@@ -188,10 +194,14 @@ impl<'a> Body<'a> {
         let status = answer.status;
         Body::Nothing(match status {
             200 => match Body::read(source, &answer.body) {
-                Ok(body) => return body,
-                Err(why) if source.format == Format::Slab => {
-                    SourceOutcome::Broken(format!("{}: {why}", observation.url))
-                }
+                Ok(body) => match &body {
+                    Body::Json(root) if source.format == Format::Events => match events::silence(source, root) {
+                        Some(why) => SourceOutcome::Empty(why),
+                        None => return body,
+                    },
+                    _ => return body,
+                },
+                Err(why) if !source.format.is_page() => SourceOutcome::Broken(format!("{}: {why}", observation.url)),
                 Err(why) => SourceOutcome::Broken(format!("GET {get} answered 200, but {why}")),
             },
             401 | 403 => SourceOutcome::Denied(format!("GET {get} answered {status}: it wants credentials")),
@@ -203,7 +213,7 @@ impl<'a> Body<'a> {
 
     fn read(source: &Source, bytes: &'a [u8]) -> Result<Body<'a>, String> {
         match source.format {
-            Format::Json => parse_json(bytes).map(Body::Json),
+            Format::Json | Format::Leaf | Format::Events => parse_json(bytes).map(Body::Json),
             Format::Slab => slab::root(source, bytes).map(Body::Json),
             Format::Prometheus => match looks_wrong(bytes) {
                 None => Ok(Body::Page(bytes)),

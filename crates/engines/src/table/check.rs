@@ -56,6 +56,7 @@ pub(crate) fn check(table: &Table) -> Vec<Slip> {
     }
     sources(table, &mut slips);
     lines(table, &mut slips);
+    tree(table, &mut slips);
     engine(table, &mut slips);
     conditions(table, &mut slips);
     for need in &table.needs {
@@ -99,11 +100,22 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
         if source.format == Format::Slab && (source.magic.len() != 4 || !source.get.contains('*')) {
             fault(&row, "a slab has a magic of four letters and a pattern of files".to_owned());
         }
-        if may_not_be_asked(&source.get) {
+        let in_tree = matches!(source.format, Format::Leaf | Format::Events);
+        if !in_tree && may_not_be_asked(&source.get) {
             fault(&format!("{:?}", source.get), format!("{:?} is no path that may be asked", source.get));
         }
         if !table.engine.port.iter().any(|port| port.serves == source.on) {
             fault(&row, format!("no port of engine.toml serves {:?}", source.on));
+        }
+        if in_tree != source.leaf.is_some() || (source.format == Format::Events) != source.hear.is_some() {
+            fault(
+                &row,
+                "files of the tree and events, and only they, have a leaf, and events say how they are heard"
+                    .to_owned(),
+            );
+        }
+        if source.leaf.is_some() && table.tree.is_none() {
+            fault(&row, "it is in a tree, and there is no [tree]".to_owned());
         }
         for other in &source.unless {
             if !table.sources.iter().any(|source| source.id == *other) {
@@ -129,6 +141,32 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
             if source.gather && (read.over.is_some() || read.reciprocal) {
                 fault(&name, format!("{name}: elements that are gathered are not divided"));
             }
+        }
+    }
+}
+
+/// Folders of a tree lie below its root; what its files are found by is there, and facts are told by something.
+fn tree(table: &Table, slips: &mut Vec<Slip>) {
+    let Some(tree) = &table.tree else { return };
+    let mut fault = |near: &str, text: &str| slips.push(slip(SOURCES, near, format!("tree: {text}")));
+    let leaves = table.sources.iter().filter_map(|source| source.leaf.as_ref()).chain([&tree.own]);
+    for leaf in leaves {
+        let near = format!("{:?}", leaf.folder);
+        if leaf.folder.is_empty() || leaf.folder.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            fault(&near, "a folder that is none below its root");
+        }
+        if leaf.address.is_none() && leaf.id.is_none() {
+            fault(&near, "files that have neither an address nor a name are nobody's");
+        }
+    }
+    if tree.own.address.is_none() || tree.own.id.is_none() {
+        fault("own", "the files by which a server is named have an address and a name");
+    }
+    let known = |fact: &String| table.knobs.iter().any(|knob| knob.fact == *fact);
+    for row in &tree.root {
+        let absolute = row.path.as_ref().is_some_and(|path| path.starts_with('/'));
+        if !row.fact.as_ref().map_or(absolute, known) {
+            fault("root", "a root is a fact of knobs.toml, or an absolute path");
         }
     }
 }
@@ -214,6 +252,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     }
     table.sources.iter().filter_map(|source| source.when.as_ref()).for_each(|when| of(SOURCES, when));
     table.infer.iter().for_each(|row| of(SOURCES, &row.when));
+    table.tree.iter().for_each(|tree| of(SOURCES, &tree.when));
     table.knobs.iter().flat_map(|knob| &knob.forced).for_each(|condition| of(KNOBS, condition));
     for need in &table.needs {
         let cases = need.case.iter().filter_map(|case| case.when.as_ref());

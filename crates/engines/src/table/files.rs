@@ -49,7 +49,7 @@ impl Folder {
         }
         if let Some(file) = sources {
             (table.sources, table.infer, table.assume) = (file.source, file.infer, file.assume);
-            (table.log, table.lines) = (file.log, file.line);
+            (table.log, table.lines, table.tree) = (file.log, file.line, file.tree);
         }
         if let Some(file) = doctor {
             table.needs = file.need;

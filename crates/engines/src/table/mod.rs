@@ -13,6 +13,7 @@ mod package;
 mod read;
 mod recognise;
 mod source;
+mod tree;
 pub mod version;
 mod wrapper;
 
@@ -25,6 +26,7 @@ pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse};
 pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Assume, Empty, Format, Infer, Source, SourceFile, WorkerList};
+pub use tree::{Hear, Leaf, Root, Tree};
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
 
 use serde::{Deserialize, Serialize};
@@ -38,6 +40,8 @@ pub struct Table {
     pub knobs: Vec<Knob>,
     /// `sources.toml`: what its answers mean.
     pub sources: Vec<Source>,
+    /// `sources.toml`: the files by which its servers find each other.
+    pub tree: Option<Tree>,
     /// `sources.toml`: what follows from facts.
     pub infer: Vec<Infer>,
     /// `sources.toml`: facts that only the numbers may tell.
@@ -57,6 +61,7 @@ impl Table {
             engine,
             knobs: Vec::new(),
             sources: Vec::new(),
+            tree: None,
             infer: Vec::new(),
             assume: Vec::new(),
             log: LogFormat::default(),

@@ -85,6 +85,9 @@ pub struct PortRule {
     /// The fact that, when it is known, means that HTTPS is spoken there.
     #[serde(default)]
     pub tls: Option<String>,
+    /// The value of that fact that says that there is no such port: then nothing of the process is asked over HTTP.
+    #[serde(default)]
+    pub none: Option<String>,
     /// The number when no flag says one.
     #[serde(default)]
     pub default: Option<u16>,

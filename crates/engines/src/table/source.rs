@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::line::{Line, LogFormat};
 use super::read::Read;
+use super::tree::{Hear, Leaf, Tree};
 use super::version::Version;
 
 /// The whole of `sources.toml`.
@@ -17,6 +18,9 @@ pub struct SourceFile {
     /// The rows; of two equally precise ones the earlier is trusted more.
     #[serde(default)]
     pub source: Vec<Source>,
+    /// The files by which its servers find each other.
+    #[serde(default)]
+    pub tree: Option<Tree>,
     /// What follows from facts.
     #[serde(default)]
     pub infer: Vec<Infer>,
@@ -68,7 +72,8 @@ pub struct Assume {
 pub struct Source {
     /// Its name in other rows and in `explain`.
     pub id: String,
-    /// The path to ask, query and all; of a slab the pattern of its files, with `*` in the last part.
+    /// The path to ask, query and all; of a slab the pattern of its files, with `*` in the last part; of files of the tree a
+    /// name for them; of events their topic.
     pub get: String,
     /// The port to ask it on (`PortRule::serves`).
     #[serde(default = "api")]
@@ -109,6 +114,12 @@ pub struct Source {
     /// Slab: the versions of its layout that the rows are of.
     #[serde(default)]
     pub layouts: Vec<u16>,
+    /// Leaf and events: the files of the tree that are it, or that say where it is published.
+    #[serde(default)]
+    pub leaf: Option<Leaf>,
+    /// Events: how they are listened to.
+    #[serde(default)]
+    pub hear: Option<Hear>,
     /// JSON: the elements that rows are read from, e.g. `loads[*]`; absent, the whole answer is one element.
     #[serde(default)]
     pub each: Option<String>,
@@ -173,6 +184,19 @@ pub enum Format {
     /// Shared memory: `magic`, version, ranks, size of a slot; in each slot a length and msgpack. Its rows are read as
     /// those of the JSON `{"version": …, "ranks": [{"rank": 0, …}]}`.
     Slab,
+    /// A file of the tree (`leaf`): JSON.
+    Leaf,
+    /// Events over ZMQ, listened to for a while where a file of the tree (`leaf`) says and the process listens: four frames,
+    /// in the last of which is msgpack. Rows are read as those of the JSON `{"events": […]}`, which holds the newest of each
+    /// rank.
+    Events,
+}
+
+impl Format {
+    /// Whether it is asked over HTTP.
+    pub fn is_page(self) -> bool {
+        matches!(self, Format::Prometheus | Format::Json)
+    }
 }
 
 /// What a page without any series of the engine means.

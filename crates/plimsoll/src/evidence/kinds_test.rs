@@ -7,7 +7,7 @@ use model::{Answer, Blind, BlindKind, Observation, Time};
 use sense::place::{
     CommandLine, Commands, Kept, Key, Kin, Listing, PipeEnd, Pipes, SiftedFile, SiftedFolder, Stamp, Taken, Told,
 };
-use sense::{Content, Ends, Ran};
+use sense::{Content, Ends, Heard, Ran};
 
 use super::{Removed, Rule, redact};
 
@@ -316,6 +316,40 @@ fn journals() {
     records.reverse();
     let (reversed, _) = safe(vec![ran(&["journalctl", "x.service", "system", "newest"], records.concat())]);
     assert_eq!(text(&reversed[0]).lines().rev().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn what_servers_of_one_kind_tell_each_other() {
+    let folder = "/srv/found/v1/mdc";
+    let card = r#"{"instance_id":15268843087089180697,"card_json":{"kv_cache_block_size":16,"chat_template":"say","api_key":"x"}}"#;
+    let event = |payload: &str| serde_json::from_str(&format!("{{\"payload\":{payload}}}")).expect("an event");
+    let heard = |events| Told::Heard(Heard { took: 0.5, events, passed: 1, cut: false });
+    let listen = ["listen", "", "tcp://127.0.0.1:44669", "kv_metrics"];
+    let (all, removed) = safe(vec![
+        names(folder, &["a", "b"]),
+        names("/srv/found/v1/others", &["a"]),
+        ends(&["below", "/srv/found", "v1/mdc/a"], card, "", 0),
+        ends(&["below", "/srv/found", "v1/mdc/b"], "no JSON, and private", "", 0),
+        kept(
+            &listen,
+            heard(vec![
+                event(r#"{"worker_id":614832500690255271,"kv_used_blocks":29}"#),
+                event(r#"{"kv_used_blocks":1,"prompt":"hello","api_key":"sk-abcdefghijklmnopqrst"}"#),
+            ]),
+        ),
+        kept(&["listen"], content("an answer to another question")),
+    ]);
+    assert_eq!(all.len(), 4, "a folder of no tree, and what is no event, are left out");
+    assert_eq!(text(&all[0]), "[\"a\", \"b\"]");
+    let leaf = text(&all[1]);
+    assert!(leaf.contains("15268843087089180697") && leaf.contains("kv_cache_block_size\\\":16"), "{leaf}");
+    assert!(!leaf.contains("say") && !leaf.contains("\"x\\\""), "{leaf}");
+    assert_eq!(text(&all[2]), "|");
+    let Ok(Told::Heard(heard)) = &all[3].answered else { panic!("{all:?}") };
+    assert_eq!(heard.events[0], event(r#"{"worker_id":614832500690255271,"kv_used_blocks":29}"#));
+    let odd = heard.events[1].to_string();
+    assert!(odd.contains("\"kv_used_blocks\":1") && !odd.contains("hello") && !odd.contains("sk-abc"), "{odd}");
+    assert!(removed.of(Rule::Texts) > 0 && removed.of(Rule::Secrets) > 0);
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(super) struct Known {
     asked: BTreeSet<String>,
     /// Patterns of files of shared memory.
     slabs: Vec<String>,
+    /// Folders of trees by which servers find each other, from their roots.
+    trees: Vec<String>,
     /// Paths that monitors answer to show that they live.
     pub(super) alive: Vec<String>,
 }
@@ -45,6 +47,12 @@ impl Known {
         let own: BTreeSet<String> = tables.allowed().into_iter().collect();
         let mut known = Known {
             slabs: sources.filter(|source| source.format == Format::Slab).map(|source| source.get.clone()).collect(),
+            trees: tables
+                .iter()
+                .filter_map(|table| Some(engines::tree::folders(table, table.tree.as_ref()?)))
+                .flatten()
+                .map(str::to_owned)
+                .collect(),
             alive: monitors()
                 .iter()
                 .filter_map(|monitor| monitor.alive.clone())
@@ -152,6 +160,22 @@ impl Known {
     pub(super) fn is_slab(&self, path: &str) -> bool {
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         self.slabs.iter().any(|pattern| matches(pattern, Path::new(path)))
+    }
+
+    /// Whether a folder is one of a tree by which servers find each other.
+    pub(super) fn is_in_tree(&self, folder: &str) -> bool {
+        self.trees.iter().any(|tree| folder.strip_suffix(tree).is_some_and(|root| root.ends_with('/')))
+    }
+
+    /// Whether a path, from the root of a tree, is one of its files.
+    pub(super) fn is_of_tree(&self, path: &str) -> bool {
+        path.rsplit_once('/').is_some_and(|(folder, _)| self.trees.iter().any(|tree| tree == folder))
+    }
+
+    /// Whether a path may be a folder of a tree, or one above that.
+    pub(super) fn leads_to_tree(&self, path: &str) -> bool {
+        let mut above = self.trees.iter().flat_map(|tree| Path::new(tree).ancestors());
+        above.any(|part| !part.as_os_str().is_empty() && Path::new(path).ends_with(part))
     }
 
     /// Where the descriptor of a process leads.

@@ -19,6 +19,7 @@ mod saved;
 mod script;
 mod secret;
 mod slab;
+mod tree;
 mod unit;
 mod yaml;
 
@@ -135,6 +136,8 @@ impl Redactor<'_> {
                 let plain = slab::is_plain(&ends.head) && slab::is_plain(&ends.tail);
                 return plain.then_some(Told::Ends(ends));
             }
+            (Holds::Leaf, Told::Ends(ends)) => Told::Ends(tree::leaf(ends, &mut self.removed)),
+            (Holds::Events, Told::Heard(heard)) => Told::Heard(tree::events(heard, &mut self.removed)),
             (Holds::Sources, Told::Sifted(folder)) => {
                 let (known, ending) = (&self.known, *key.last()?);
                 Told::Sifted(package::folder(folder, ending, &|bytes| known.is_released(bytes), &mut self.removed))

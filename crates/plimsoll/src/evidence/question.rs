@@ -39,6 +39,10 @@ pub(super) enum Holds {
     Log,
     /// Shared memory.
     Slab,
+    /// A file of the tree by which servers find each other.
+    Leaf,
+    /// Events.
+    Events,
     /// A sifted folder.
     Sources,
     /// Command lines of all processes.
@@ -60,8 +64,11 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
         ["under", _, path] => inside(path, known),
         ["lines", path, ..] if is_proc(path, "maps") => Holds::Plain,
         ["lines", path, ..] if is_proc(path, "net/tcp") || is_proc(path, "net/tcp6") => Holds::Sockets,
+        ["list", path] if known.is_in_tree(path) => Holds::Names,
         ["list", path] => return list(path),
+        ["link", path] if known.leads_to_tree(path) => Holds::Plain,
         ["link", path] if path.starts_with("/proc/") || path.starts_with(CONTAINERS) => Holds::Plain,
+        ["ends", "below", _, path, ..] if known.is_of_tree(path) => Holds::Leaf,
         ["ends", "file" | "below", ..] => Holds::Log,
         ["ends", "inside", _, path, ..] => return known.is_slab(path).then_some(Holds::Slab),
         ["ends", "descriptor", pid, fd, ..] => {
@@ -78,6 +85,7 @@ pub(super) fn of(key: &[&str], known: &Known) -> Option<Holds> {
         ["run", "journalctl", .., which] => Holds::Journal(*which == "newest"),
         ["run", "systemctl", ..] => Holds::Properties,
         ["get", ..] => Holds::Page,
+        ["listen", ..] => Holds::Events,
         _ => return None,
     })
 }
@@ -96,6 +104,7 @@ pub(super) fn is_answered(kind: &str, told: &Told) -> bool {
         Told::Ran(_) => kind == "run",
         Told::Addresses(_) => kind == "resolve",
         Told::Seen(_) => kind == "get",
+        Told::Heard(_) => kind == "listen",
     }
 }
 

@@ -1,8 +1,8 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
 use engines::table::condition::Holds;
-use engines::table::{Format, Source, Table};
-use model::{Account, BlindKind, Note, Observation, Time};
+use engines::table::{Source, Table};
+use model::{Account, BlindKind, Note, Observation, Signal, Time};
 use sense::Target;
 use sense::place::Foreseen;
 
@@ -19,7 +19,9 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
     let started = eye.place.now();
     let until = eye.until();
     let mut observations = Vec::new();
-    if let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await {
+    if !candidate.mute
+        && let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await
+    {
         let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
         let took = eye.place.now().since(started);
         return told.map(|one| Looked { took, ..one }).collect();
@@ -36,6 +38,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
             observations.extend(beside.slabs);
+            observations.extend(published(eye, table, &candidate, &observations).await);
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
@@ -148,7 +151,7 @@ fn sorting(eye: &Eye, engine: Option<&str>) -> Vec<Foreseen> {
 /// The pages that a table asks, each with those that make it needless.
 fn pages_of(table: &Table) -> impl Iterator<Item = (&Source, Vec<String>)> {
     let get_of = |id: &String| table.sources.iter().find(|other| other.id == *id).map(|other| other.get.clone());
-    let asked = |source: &&Source| source.relay.is_none() && source.format != Format::Slab && !source.saved_only;
+    let asked = |source: &&Source| source.relay.is_none() && source.format.is_page() && !source.saved_only;
     let pages = table.sources.iter().filter(asked);
     pages.map(move |source| (source, source.unless.iter().filter_map(get_of).collect()))
 }
@@ -211,6 +214,17 @@ async fn beside(eye: &Eye, table: &Table, candidate: &Candidate) -> Beside {
     };
     beside.logs.extend(candidate.logs.iter().cloned());
     beside
+}
+
+/// What the candidate's process tells others of its kind. Listening takes as long as it takes something to change: where its
+/// pages said how full it is, only a moment of that is waited for.
+async fn published(eye: &Eye, table: &Table, candidate: &Candidate, observations: &[Observation]) -> Vec<Observation> {
+    let Some(process) = candidate.process.as_ref().filter(|_| table.tree.is_some()) else { return Vec::new() };
+    let known = engines::interpret(table, observations, &[], &candidate.flags);
+    let tells =
+        |signal| known.sets.iter().any(|set| set.readings.get(&signal).is_some_and(|said| said.value.is_some()));
+    let told = tells(Signal::KV_USED) || tells(Signal::KV_IN_USE);
+    beside::published(eye, table, process, &candidate.flags, told).await
 }
 
 /// Whether an observation is of `get` on this very port.

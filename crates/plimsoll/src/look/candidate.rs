@@ -20,6 +20,8 @@ pub(crate) struct Candidate {
     pub(crate) ports: BTreeMap<String, Target>,
     /// Ports of which it is not known what they serve; asked to find out.
     pub(crate) unsorted: Vec<Target>,
+    /// It says that it has no port to be asked on: the address only stands for it.
+    pub(crate) mute: bool,
     /// Facts of its command line.
     pub(crate) flags: Facts,
     /// How it is started.
@@ -103,6 +105,7 @@ impl Candidate {
             engine: None,
             ports: BTreeMap::new(),
             unsorted: Vec::new(),
+            mute: false,
             flags: Facts::new(),
             place: Whereabouts::default(),
             process: None,

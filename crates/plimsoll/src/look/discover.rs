@@ -168,7 +168,10 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
             }
         }
     }
-    if argued && ports.is_empty() {
+    let says_none =
+        |rule: &PortRule| rule.none.is_some() && flags.get(&rule.fact).map(|fact| &fact.value) == rule.none.as_ref();
+    let mute = argued && ports.is_empty() && table.engine.port.iter().all(says_none);
+    if argued && ports.is_empty() && !mute {
         notes.push(Note::new(
             "port-unread",
             format!("{source}: its port is none that can be read; its sockets were asked"),
@@ -189,7 +192,7 @@ async fn candidate(eye: &Eye, keys: &Keys, table: &Table, process: &Process, rec
     };
     unit::add(eye, table, &mut place, &flags, &mut notes).await;
     let (engine, process) = (Some(table.engine.name.clone()), Some(Box::new(process.clone())));
-    Candidate { engine, ports, unsorted, flags, place, process, notes, ..Candidate::nothing() }
+    Candidate { engine, ports, unsorted, mute, flags, place, process, notes, ..Candidate::nothing() }
 }
 
 async fn add_config(eye: &Eye, table: &Table, process: &Process, flags: &mut Facts, notes: &mut Vec<Note>) {

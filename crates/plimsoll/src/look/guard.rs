@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Blind, BlindKind, Observation, Time};
-use sense::Target;
 use sense::http::Scheme;
 use sense::place::Foreseen;
+use sense::{Heard, Keep, Publisher, Target};
 
 use super::Eye;
 use super::identity::Space;
@@ -84,6 +84,22 @@ impl Eye {
                 self.blind(target, path, left, &format!("given up after {left:.1} s: the time for this look was over"))
             }
         }
+    }
+
+    /// Listens to a publisher for `patience`, or for what is left of the look.
+    pub(super) async fn listen(
+        &self,
+        publisher: &Publisher,
+        topic: &str,
+        keep: &Keep,
+        patience: Duration,
+    ) -> Result<Heard, Blind> {
+        let left = self.until().since(self.place.now()).max(0.0);
+        if left <= 0.0 {
+            let text = format!("{} was not listened to: the time for this look was over", publisher.url());
+            return Err(Blind::new(BlindKind::Gone, text));
+        }
+        self.place.listen(publisher, topic, keep, patience.min(Duration::from_secs_f64(left))).await
     }
 
     /// Tells the place which pages of targets will be asked, of those that still may be, until `until` at the latest.

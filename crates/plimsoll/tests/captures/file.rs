@@ -66,7 +66,7 @@ pub(crate) enum Origin {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnswerRow {
-    /// The path.
+    /// The path; a name without a slash before it is of what a server leaves beside its pages, as its table calls it.
     pub(crate) get: String,
     /// Which port gave it, as the engine's table calls it.
     #[serde(default = "api")]
@@ -82,6 +82,13 @@ pub(crate) struct AnswerRow {
     /// Seconds after `taken`.
     #[serde(default)]
     pub(crate) at: f64,
+}
+
+impl AnswerRow {
+    /// Whether it was asked over HTTP.
+    pub(crate) fn is_page(&self) -> bool {
+        self.get.starts_with('/')
+    }
 }
 
 /// One log.

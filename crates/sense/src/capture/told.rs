@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form;
 use crate::command::Ran;
+use crate::event::Heard;
 use crate::place::{Answered, Commands, Content, Ends, Kin, Listing, Pipes, SiftedFolder, Told};
 
 /// An answer as it is written.
@@ -25,6 +26,7 @@ pub(super) enum Said<'a> {
     Ran(&'a Ran),
     Addresses(&'a [IpAddr]),
     Seen(SeenOut<'a>),
+    Heard(&'a Heard),
     Blind(BlindForm),
 }
 
@@ -42,6 +44,7 @@ struct Read {
     ran: Option<Ran>,
     addresses: Option<Vec<IpAddr>>,
     seen: Option<SeenIn>,
+    heard: Option<Heard>,
     blind: Option<BlindForm>,
 }
 
@@ -112,6 +115,7 @@ impl<'a> From<&'a Answered> for Said<'a> {
             Ok(Told::Ran(told)) => Said::Ran(told),
             Ok(Told::Addresses(told)) => Said::Addresses(told),
             Ok(Told::Seen(told)) => Said::Seen(told.into()),
+            Ok(Told::Heard(told)) => Said::Heard(told),
             Err(blind) => Said::Blind(blind.into()),
         }
     }
@@ -120,7 +124,7 @@ impl<'a> From<&'a Answered> for Said<'a> {
 /// The answer that a line holds; none where it holds none, or several, or one that cannot be read.
 pub(super) fn read(line: &[u8]) -> Option<Answered> {
     let read: Read = serde_json::from_slice(line).ok()?;
-    let Read { content, listing, link, ends, sifted, commands, kin, pipes, ran, addresses, seen, blind } = read;
+    let Read { content, listing, link, ends, sifted, commands, kin, pipes, ran, addresses, seen, heard, blind } = read;
     let mut told = [
         content.map(Told::Content),
         listing.map(Told::Listing),
@@ -136,6 +140,7 @@ pub(super) fn read(line: &[u8]) -> Option<Answered> {
             Some(seen) => Some(Told::Seen(seen.observation()?)),
             None => None,
         },
+        heard.map(Told::Heard),
     ]
     .into_iter()
     .flatten();

@@ -28,7 +28,7 @@ impl NetNs {
     }
 
     /// Connects from inside. Blocks, and leaves the calling thread inside: it must end with this.
-    pub(super) fn connect(self, host: &str, port: u16, limit: Duration) -> Result<(TcpStream, SocketAddr), Blind> {
+    pub(crate) fn connect(self, host: &str, port: u16, limit: Duration) -> Result<(TcpStream, SocketAddr), Blind> {
         let path = format!("/proc/{}/ns/net", self.0);
         let refused = |error: &io::Error| match error.kind() {
             io::ErrorKind::PermissionDenied => Blind::new(

@@ -8,6 +8,7 @@ use model::{Blind, BlindKind, Observation};
 
 use super::{Commands, Content, Ends, Kin, Listing, Pipes, Sieve, SiftedFolder, Wanted};
 use crate::command::{Command, Ran};
+use crate::event::{Heard, Keep, Publisher};
 use crate::http::Target;
 
 /// One question. All of them only read.
@@ -100,6 +101,17 @@ pub enum Ask {
         /// A parameter `query` beyond it.
         query: Option<String>,
     },
+    /// What a process publishes within a while.
+    Listen {
+        /// Where.
+        publisher: Publisher,
+        /// The topic.
+        topic: String,
+        /// What of it is kept.
+        keep: Keep,
+        /// How long.
+        patience: Duration,
+    },
 }
 
 /// What came back.
@@ -127,6 +139,8 @@ pub enum Told {
     Addresses(Vec<IpAddr>),
     /// Of [`Ask::Get`], also when nothing was answered.
     Seen(Observation),
+    /// Of [`Ask::Listen`].
+    Heard(Heard),
 }
 
 /// An answer, or why there is none.
@@ -178,6 +192,10 @@ impl Ask {
                 key.extend(query.clone());
                 key
             }
+            Ask::Listen { publisher, topic, .. } => {
+                let inside = publisher.inside().map_or_else(String::new, |pid| pid.to_string());
+                vec!["listen".to_owned(), inside, publisher.url(), topic.clone()]
+            }
         };
         Key(words)
     }
@@ -199,6 +217,7 @@ impl AsRef<Path> for Ask {
             Ask::Run { command, .. } => Path::new(command.program()),
             Ask::Resolve { host } => Path::new(host),
             Ask::Get { path, .. } => Path::new(path),
+            Ask::Listen { topic, .. } => Path::new(topic),
         }
     }
 }
@@ -228,3 +247,4 @@ only!(pipes, Pipes, Pipes);
 only!(ran, Ran, Ran);
 only!(addresses, Addresses, Vec<IpAddr>);
 only!(seen, Seen, Observation);
+only!(heard, Heard, Heard);

@@ -37,6 +37,7 @@ pub(crate) use ssh::{Tunnel, Tunnels};
 use self::ssh::Ssh;
 use crate::capture::form::{names, not};
 use crate::command::{Command, Ran};
+use crate::event::{Heard, Keep, Publisher};
 use crate::http::{Counts, Target};
 
 /// A place to look from. Clones share everything.
@@ -297,6 +298,18 @@ impl Place {
     /// GETs `path` of `target` with `query`, as [`crate::Client::get_query`] does.
     pub async fn get_query(&self, target: &Target, path: &str, query: &str) -> Observation {
         self.observe(target, path, Some(query.to_owned())).await
+    }
+
+    /// What `publisher` sends of `topic` within `patience`, of which this is kept. Over ssh nothing is listened to.
+    pub async fn listen(
+        &self,
+        publisher: &Publisher,
+        topic: &str,
+        keep: &Keep,
+        patience: Duration,
+    ) -> Result<Heard, Blind> {
+        let (topic, keep) = (topic.to_owned(), keep.clone());
+        Told::heard(self.one(Ask::Listen { publisher: *publisher, topic, keep, patience }).await)
     }
 
     /// What time it is there.

@@ -4,6 +4,7 @@
 mod capture;
 mod commands;
 mod ends;
+mod events;
 mod facts;
 mod hostile;
 mod installed;

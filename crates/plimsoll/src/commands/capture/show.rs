@@ -104,6 +104,7 @@ fn kind(key: &Key) -> &'static str {
         "get" => "HTTP pages",
         "run" => "programs' answers",
         "ends" => "logs and shared memory",
+        "listen" => "events",
         "read" | "under" | "lines" => "files",
         "sift" => "folders of installed source",
         "commands" | "kin" | "pipes" => "processes",
@@ -125,6 +126,7 @@ fn weight(told: &Told) -> Result<usize, String> {
             Err(blind) => return Err(blind.text.clone()),
         },
         Told::Commands(commands) => commands.found.iter().map(|line| line.bytes.len()).sum(),
+        Told::Heard(heard) => heard.events.iter().map(|event| event.to_string().len()).sum(),
         Told::Link(to) => to.as_os_str().len(),
         Told::Listing(_) | Told::Sifted(_) | Told::Kin(_) | Told::Pipes(_) | Told::Addresses(_) => 0,
     })

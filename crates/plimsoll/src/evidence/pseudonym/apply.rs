@@ -64,7 +64,8 @@ impl Pseudonyms {
                 Told::Addresses(addresses.into_iter().map(|address| self.address(address)).collect())
             }
             Told::Seen(seen) => Told::Seen(self.seen(seen)),
-            told @ (Told::Kin(_) | Told::Pipes(_)) => told,
+            // Events name servers by numbers.
+            told @ (Told::Kin(_) | Told::Pipes(_) | Told::Heard(_)) => told,
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a server on this host leaves beside its answers: its logs and its shared memory, and what it holds of the host.
+//! What a server on this host leaves beside its answers: its logs and its shared memory, what it tells others of its kind,
+//! and what it holds of the host.
 //! Read while it is asked over HTTP, and without it where that fails.
 
 mod hardware;
@@ -7,6 +8,7 @@ mod journal;
 mod journal_test;
 mod logs;
 mod outputs;
+mod tree;
 
 use engines::table::{Format, Table};
 use model::{Answer, Log, Note, Observation};
@@ -18,6 +20,7 @@ use super::candidate::Candidate;
 pub(super) use hardware::of as hardware;
 pub(super) use logs::stretches;
 pub(crate) use outputs::Writes;
+pub(super) use tree::of as published;
 
 /// What was read beside the answers.
 #[derive(Debug, Default)]
@@ -41,7 +44,7 @@ pub(super) async fn prepare(eye: &Eye, candidates: &mut [Candidate]) -> Vec<Proc
     processes
 }
 
-/// Reads what the table knows of.
+/// Reads what the table knows of: its logs and its shared memory.
 pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
     let mut beside = Beside::default();
     if let Some(writes) = writes.filter(|_| !table.lines.is_empty()) {

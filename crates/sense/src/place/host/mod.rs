@@ -17,6 +17,7 @@ use super::ends::{Found, Wanted, ends};
 use super::read::{lines_capped, list_capped, read_capped, read_link, read_under};
 use super::sift::sift;
 use crate::command::{Command, Ran, Runner};
+use crate::event::listen;
 use crate::http::Client;
 
 /// The host on which we run; or, for tests, a folder that has its `proc`, `etc` and so on.
@@ -49,7 +50,13 @@ impl Host {
         let of_files = asks.iter().all(|ask| {
             !matches!(
                 ask,
-                Ask::Commands { .. } | Ask::Kin | Ask::Pipes | Ask::Run { .. } | Ask::Resolve { .. } | Ask::Get { .. }
+                Ask::Commands { .. }
+                    | Ask::Kin
+                    | Ask::Pipes
+                    | Ask::Run { .. }
+                    | Ask::Resolve { .. }
+                    | Ask::Get { .. }
+                    | Ask::Listen { .. }
             )
         });
         if of_files {
@@ -78,6 +85,9 @@ impl Host {
                 Some(query) => self.client.get_query(target, path, query).await,
                 None => self.client.get(target, path).await,
             })),
+            Ask::Listen { publisher, topic, keep, patience } => {
+                listen(publisher, topic, keep, *patience).await.map(Told::Heard)
+            }
             file => look(&self.root, file),
         }
     }

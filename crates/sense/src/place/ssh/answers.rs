@@ -52,7 +52,9 @@ pub(super) fn of(ask: &Ask, group: &[(&str, &[u8])]) -> (Answered, Vec<(Key, Ans
         Ask::Kin => body(group).map(|bytes| Told::Kin(kin(bytes))),
         Ask::Pipes => body(group).map(|bytes| Told::Pipes(pipes(bytes))),
         Ask::Resolve { host } => addresses(group, host).map(Told::Addresses),
-        Ask::Enter | Ask::Run { .. } | Ask::Get { .. } => Err((BlindKind::Gone, "it is asked in another way")),
+        Ask::Enter | Ask::Run { .. } | Ask::Get { .. } | Ask::Listen { .. } => {
+            Err((BlindKind::Gone, "it is asked in another way"))
+        }
     };
     let answered = answered.map_err(|(kind, why)| {
         let shown = ask.as_ref().display();

@@ -163,14 +163,23 @@ impl Ssh {
     pub(super) async fn each(&self, asks: Vec<Ask>) -> Vec<Answered> {
         let mut told: Vec<Option<Answered>> = asks.iter().map(|ask| self.shelved(ask)).collect();
         let left: Vec<(usize, &Ask)> = asks.iter().enumerate().filter(|(at, _)| told[*at].is_none()).collect();
-        let (over, files): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, ask)| matches!(ask, Ask::Get { .. }));
+        let (over, files): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|(_, ask)| matches!(ask, Ask::Get { .. } | Ask::Listen { .. }));
         for (at, answered) in self.of_files(&files).await {
             told[at] = Some(answered);
         }
         for (at, ask) in over {
-            if let Ask::Get { target, path, query } = ask {
-                told[at] = Some(Ok(Told::Seen(fetch::get(self, target, path, query.as_deref()).await)));
-            }
+            told[at] = Some(match ask {
+                Ask::Get { target, path, query } => {
+                    Ok(Told::Seen(fetch::get(self, target, path, query.as_deref()).await))
+                }
+                // No program that every host has speaks the protocol.
+                other => {
+                    let text =
+                        format!("{} is not listened to over ssh: look on the host itself", other.as_ref().display());
+                    Err(Blind::new(BlindKind::NoRoute, text))
+                }
+            });
         }
         let unasked = || Err(Blind::new(BlindKind::Gone, "the far shell did not answer this"));
         told.into_iter().map(|answered| answered.unwrap_or_else(unasked)).collect()
@@ -327,7 +336,7 @@ impl Ssh {
 
 /// Whether an answer is good once: ends of files grow, and pages change.
 fn is_fleeting(ask: &Ask) -> bool {
-    matches!(ask, Ask::Ends { .. } | Ask::Get { .. } | Ask::Run { .. })
+    matches!(ask, Ask::Ends { .. } | Ask::Get { .. } | Ask::Run { .. } | Ask::Listen { .. })
 }
 
 /// A word that nobody there can know before: hex digits of a keyed hash, whose key the system gives.

@@ -33,7 +33,7 @@ pub(super) fn line(at: usize, ask: &Ask) -> String {
         Ask::Kin => format!("a {key}\n"),
         Ask::Pipes => format!("i {key}\n"),
         Ask::Resolve { host } => format!("x {key} 65536 2 getent ahosts {}\n", quoted(host)),
-        Ask::Enter | Ask::Run { .. } | Ask::Get { .. } => String::new(),
+        Ask::Enter | Ask::Run { .. } | Ask::Get { .. } | Ask::Listen { .. } => String::new(),
     }
 }
 

@@ -11,8 +11,8 @@ use sense::place::{
     Ask, Budget, CommandLine, Commands, Content, Ends, Kin, Listing, PipeEnd, Pipes, Sieve, SiftedFile, SiftedFolder,
     Stamp, Taken, Told,
 };
-use sense::{Command, Kept, Ran, Wanted};
-use serde_json::Value;
+use sense::{Command, Heard, Keep, Kept, Process, Publisher, Ran, Wanted};
+use serde_json::{Value, json};
 use wire::python::{Kind, Metric};
 
 use super::{NOW, head, unpacked};
@@ -53,7 +53,14 @@ fn asks() -> Vec<Ask> {
         run(Command::GpuList),
         Ask::Resolve { host: "h".into() },
         Ask::Get { target: Box::new("1".parse().unwrap()), path: "/m".into(), query: None },
+        Ask::Listen { publisher: publisher(), topic: "t".into(), keep: Keep::default(), patience },
     ]
+}
+
+fn publisher() -> Publisher {
+    let listening_itself = vec![([127, 0, 0, 1], 1).into()];
+    let process = Process { listening_itself, same_netns_as_us: Some(true), ..crate::events::process() };
+    Publisher::of(&process, 1).unwrap()
 }
 
 /// Answers that have every field.
@@ -98,6 +105,7 @@ fn answers() -> Vec<Result<Told, Blind>> {
         Ok(Told::Addresses(vec!["::1".parse().unwrap()])),
         Ok(Told::Seen(seen(Ok(answer)))),
         Ok(Told::Seen(seen(Err(blind())))),
+        Ok(Told::Heard(Heard { took: 1.0, events: vec![json!({})], passed: 1, cut: true })),
         Err(blind()),
     ]
 }

@@ -11,7 +11,8 @@ use sense::place::{
     Answered, CommandLine, Commands, Content, Ends, Key, Kin, Listing, PipeEnd, Pipes, SiftedFile, SiftedFolder, Stamp,
     Taken, Told,
 };
-use sense::{Kept, Ran};
+use sense::{Heard, Kept, Ran};
+use serde_json::{Value, json};
 use wire::python::{Kind, Metric};
 
 use super::{NOW, read, unpacked, written};
@@ -148,6 +149,17 @@ fn commands() -> impl Strategy<Value = Commands> {
     )
 }
 
+fn heard() -> impl Strategy<Value = Heard> {
+    let event = (any::<String>(), any::<u64>(), any::<Option<i64>>())
+        .prop_map(|(topic, id, used)| -> Value { json!({ "topic": topic, "payload": { "id": id, "used": used } }) });
+    (seconds(), vec(event, 0..4), any::<usize>(), any::<bool>()).prop_map(|(took, events, passed, cut)| Heard {
+        took,
+        events,
+        passed,
+        cut,
+    })
+}
+
 fn told() -> impl Strategy<Value = Told> {
     let kin = (any::<(u32, u32)>(), seconds()).prop_map(|((pid, ppid), started)| Kin { pid, ppid, started });
     let end = any::<(u64, u32, u32)>().prop_map(|(pipe, pid, fd)| PipeEnd { pipe, pid, fd });
@@ -173,6 +185,7 @@ fn told() -> impl Strategy<Value = Told> {
         ran.prop_map(Told::Ran),
         vec(any::<std::net::IpAddr>(), 0..3).prop_map(Told::Addresses),
         seen().prop_map(Told::Seen),
+        heard().prop_map(Told::Heard),
     ]
 }
 
