@@ -32,7 +32,7 @@ pub(crate) fn load(given: Option<&Path>) -> Result<Loaded> {
     let mut folders = Vec::new();
     let mut faults = Vec::new();
     if host.is_dir() {
-        match read(host) {
+        match read_trusted(host) {
             Ok((read, found)) => {
                 folders.extend(read);
                 faults.extend(found);
@@ -41,13 +41,30 @@ pub(crate) fn load(given: Option<&Path>) -> Result<Loaded> {
         }
     }
     if let Some(given) = given {
-        let (read, found) = read(given)?;
+        let (read, found) = read_trusted(given)?;
         folders.extend(read);
         faults.extend(found);
     }
     let (tables, found) = Tables::builtin().with(&folders);
     faults.extend(found);
     Ok(Loaded { tables, folders, faults })
+}
+
+/// [`read`] without what others may write: a table says what is asked and read with our rights.
+fn read_trusted(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
+    if let Some(why) = sense::foreign(path) {
+        anyhow::bail!("{}: {why}", path.display());
+    }
+    let (mut folders, mut faults) = read(path)?;
+    folders.retain(|folder| {
+        let own = Path::new(&folder.path);
+        let mut parts = std::iter::once(own.to_owned()).chain(NAMES.iter().map(|name| own.join(name)));
+        let fault = parts.find_map(|part| Some(Fault::of(&part.display().to_string(), sense::foreign(&part)?)));
+        let trusted = fault.is_none();
+        faults.extend(fault);
+        trusted
+    });
+    Ok((folders, faults))
 }
 
 /// The engines' folders of `path`: itself, where it is one, or those in it; and what is wrong with those that cannot be read,

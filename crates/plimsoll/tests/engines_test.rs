@@ -155,31 +155,57 @@ fn misspelled_facts_are_found() {
 /// However a path that runs a model or changes something is spelled, no table may have it asked.
 #[test]
 fn no_spelling_of_a_forbidden_path_passes() {
-    let paths = [
-        "/generate",
-        "//health",
-        "/./health",
-        "/v1/../health",
-        "/%68ealth",
-        "/;/health",
-        "/v1//chat/completions",
-        "/api/generate",
-        "/invocations",
-        "/v1/score",
-        "/collective_rpc",
-        "/unload",
-        "/HEALTH",
-        "http://evil/x",
-    ];
-    for path in paths {
-        let sources = MADE_SOURCES.replace("\"/metrics\"", &format!("{path:?}"));
+    let paths = "/generate //health /./health /v1/../health /%68ealth /;/health /v1//chat/completions /api/generate /invocations \
+                 /v1/score /collective_rpc /unload /HEALTH http://evil/x";
+    none_passes(paths);
+}
+
+/// Words by which engines, stores and routers run, change or end something: each is a path or a query of one of them.
+#[test]
+fn no_path_that_does_something_passes() {
+    none_passes(
+        "/reload /-/reload /quit /-/quit /restart /kill /drain /set_internal_state /set-trace-level /open_session /close_session \
+         /cancel /profile /start_profile /debug/pprof/profile /init_weights_update_group /admin/flush /cache/erase /evict /purge \
+         /v1/load_adapter /v1/load_lora_adapter /models/load /models/unload /v2/models/x/infer /v2/repository/models/x/load \
+         /v1/realtime /predict /rank /encode /add_worker /remove_worker /api/create /api/copy /apply-template",
+    );
+    none_passes(
+        "/loglevel /slots/0?action=erase /slots?action=save /metrics?reset=true /status?a=b&clear /status?do=FLUSH",
+    );
+    none_passes("/status?%61ction=erase /status?a=b;action=erase /status?a=b?action=erase /metrics#/generate");
+}
+
+/// What only tells is asked, also where its name is near one of those.
+#[test]
+fn paths_that_tell_pass() {
+    let paths = "/ /v1/loads?include=all /get_load /get_loads /server_info?config_format=json /is_sleeping /slots /settings /runs";
+    for path in paths.split_whitespace() {
+        let checked = run(&["engines", "check", &shown(made(path).path())]);
+        assert_eq!(checked.code, Some(0), "{path}: {}", checked.text);
+    }
+}
+
+/// Tables that would have these paths asked: one to read it, one to know an engine by it. No engine of them may count.
+fn none_passes(paths: &str) {
+    for path in paths.split_whitespace() {
         let answers = MADE.replace("\"/metrics\"", &format!("{path:?}"));
-        for (engine, sources) in [(MADE, sources.as_str()), (answers.as_str(), MADE_SOURCES)] {
-            let given = folder(&[("made/engine.toml", engine), ("made/sources.toml", sources)]);
+        let known_by = folder(&[("made/engine.toml", &answers), ("made/sources.toml", MADE_SOURCES)]);
+        for given in [made(path), known_by] {
             let checked = run(&["engines", "check", &shown(given.path())]);
             assert_eq!(checked.code, Some(3), "{path}: {}", checked.text);
+            assert!(
+                checked.text.contains("may be asked") || checked.text.contains("may not be asked"),
+                "{}",
+                checked.text
+            );
         }
     }
+}
+
+/// A sound engine of which this path is read.
+fn made(path: &str) -> tempfile::TempDir {
+    let sources = MADE_SOURCES.replace("\"/metrics\"", &format!("{path:?}"));
+    folder(&[("made/engine.toml", MADE), ("made/sources.toml", &sources)])
 }
 
 /// A file that is no text costs its own folder, and nothing else.
@@ -195,6 +221,36 @@ fn a_file_that_cannot_be_read_costs_its_folder() {
         with.text,
         with.errors
     );
+}
+
+/// A table says what is asked and read with our rights: one that others may write counts for nothing, and is said.
+#[test]
+fn tables_that_others_may_write_are_refused() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES)]);
+    let mode = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("its mode");
+    };
+    let list = || run(&["engines", "list", "--engines", &shown(given.path())]);
+    let counts = |ran: &Ran| ran.text.lines().any(|line| line.starts_with("made "));
+    let (inner, file) = (given.path().join("made"), given.path().join("made/sources.toml"));
+    for (path, sound) in [(&inner, 0o755), (&file, 0o644)] {
+        mode(path, sound | 0o002);
+        let ran = list();
+        let said = format!("{}: it is not read: anybody may write it", path.display());
+        assert!(ran.code == Some(3) && !counts(&ran) && ran.text.contains(&said), "{}", ran.text);
+        mode(path, sound);
+    }
+    mode(given.path(), 0o777);
+    let ran = list();
+    assert!(ran.code == Some(2) && ran.errors.contains("anybody may write it"), "{}", ran.errors);
+    mode(given.path(), 0o755);
+    assert!(counts(&list()));
+    // Only root may give a file away.
+    if chown(&file, Some(65534), None).is_ok() {
+        let ran = list();
+        assert!(!counts(&ran) && ran.text.contains("it belongs to user 65534"), "{}", ran.text);
+    }
 }
 
 /// A table that would ask a server hundreds of things in each look is refused as a whole.

@@ -28,3 +28,16 @@ pub fn is_own(folder: &Path) -> bool {
     let there = folder.ancestors().find_map(|folder| folder.metadata().ok());
     there.is_some_and(|there| there.is_dir() && there.uid() == rustix::process::geteuid().as_raw())
 }
+
+/// Why a file or folder may hold what somebody else wrote: another than root, the user we run as, or who called us by sudo owns
+/// it, or anybody may write it. A group that may is believed: many hosts give each user one of their own.
+pub fn foreign(path: &Path) -> Option<String> {
+    let known = path.metadata().ok()?;
+    let us = rustix::process::geteuid();
+    let caller = std::env::var("SUDO_UID").ok().filter(|_| us.is_root()).and_then(|id| id.parse().ok());
+    let owner = known.uid();
+    if owner != 0 && owner != us.as_raw() && caller != Some(owner) {
+        return Some(format!("it is not read: it belongs to user {owner}, neither to root nor to who runs this"));
+    }
+    (known.mode() & 0o002 != 0).then(|| "it is not read: anybody may write it (chmod o-w)".to_owned())
+}

@@ -20,50 +20,19 @@ const KNOBS: usize = 1;
 const SOURCES: usize = 2;
 const DOCTOR: usize = 3;
 
-/// Beginnings of parts of paths that make a model run or change what a server does, in whichever engine: none is ever asked,
-/// also where a table names it.
-const FORBIDDEN: [&str; 40] = [
-    "health",
-    "generate",
-    "completions",
-    "completion",
-    "chat",
-    "embeddings",
-    "embed",
-    "responses",
-    "messages",
-    "infill",
-    "flush",
-    "reset",
-    "clear",
-    "sleep",
-    "wake",
-    "abort",
-    "start",
-    "stop",
-    "update",
-    "release",
-    "resume",
-    "pause",
-    "shutdown",
-    "terminate",
-    "invocations",
-    "score",
-    "rerank",
-    "audio",
-    "collective_rpc",
-    "load_lora",
-    "unload",
-    "pooling",
-    "classify",
-    "tokenize",
-    "detokenize",
-    "apply-template",
-    "pull",
-    "delete",
-    "push",
-    "batches",
-];
+/// Beginnings of parts of paths, and of what stands in queries, that make a model run or change what a server does, in
+/// whichever engine: none is ever asked, also where a table names it. No such list is whole: what else a table names is asked,
+/// and who wrote the table answers for it.
+const FORBIDDEN: &str = "\
+    health generate completion chat embed responses messages infill infer predict encode invocations score rank rerank pooling \
+    classify similarity moderations tokenize detokenize apply_template audio images videos realtime batches collective_rpc \
+    flush reset clear evict purge erase delete remove destroy drop cancel abort prefetch warmup checkpoint restore repository \
+    sleep wake start stop pause resume suspend freeze terminate quit restart reload kill drain shutdown release enable disable \
+    set_ put_ add_ create update upgrade init register unregister configure loglevel log_level scale open_session close_session \
+    load_ unload pull push copy upload install save dump run_ exec eval admin profile pprof trace";
+
+/// The same, where longer words that begin so only tell.
+const FORBIDDEN_ALONE: [&str; 6] = ["load", "set", "run", "action", "command", "cmd"];
 
 /// Sources of one engine, each of which is a request to every server of it in each look.
 const MOST_SOURCES: usize = 24;
@@ -109,12 +78,16 @@ fn id_of(id: &str) -> String {
     format!("id = {id:?}")
 }
 
-/// Whether a path is none, is spelled so that a server may read it as another, or has a part that begins so.
+/// Whether a path is none, is spelled so that a server may read it as another, or has a part that says to do something;
+/// names and values of its query count as parts.
 fn may_not_be_asked(get: &str) -> bool {
-    let path = get.split('?').next().unwrap_or_default();
-    let odd = path.contains("//") || path.contains("/.") || path.contains(['%', ';', '\\', '#', ' ']);
-    let parts = || path.split('/').skip(1).map(str::to_ascii_lowercase);
-    !get.starts_with('/') || odd || parts().any(|part| FORBIDDEN.iter().any(|front| part.starts_with(front)))
+    let (path, query) = get.split_once('?').unwrap_or((get, ""));
+    let odd = path.contains("//") || path.contains("/.") || get.contains(['%', ';', '\\', '#', ' ', '+']);
+    let does = |part: &str| {
+        let part = part.to_ascii_lowercase().replace('-', "_");
+        FORBIDDEN_ALONE.contains(&part.as_str()) || FORBIDDEN.split_whitespace().any(|front| part.starts_with(front))
+    };
+    !get.starts_with('/') || odd || path.split('/').skip(1).chain(query.split(['&', '=', '?', '/'])).any(does)
 }
 
 fn sources(table: &Table, slips: &mut Vec<Slip>) {

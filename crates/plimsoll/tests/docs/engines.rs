@@ -26,10 +26,10 @@ const OF_RANK: [Signal; 4] =
 
 const HEAD: &str = "# Engines
 
-Made from `engines/`: every capture there, read as a look reads a live server. A row is one version in one situation.
+Made from `engines/`: every capture there, read by its own engine's table as a look reads a live server. A row is one version in one situation.
 
 **R** reported, **D** derived from what is reported, **I** inferred (from a flag, a log line, a formula), **–** not reported,
-**!** said, but it cannot be. *seen*: a real program said it. *read*: nobody here saw it run; the answer was made from that
+**!** said, but it cannot be. *seen*: a real program said it. *read*: it was not run; the answer was made from that
 version's source, with made-up numbers.
 
 ";
@@ -59,7 +59,7 @@ fn engine(tables: &Tables, table: &Table, captures: &[&Capture], folder: &Path) 
     };
     let seen = captures.iter().filter(|capture| capture.file.origin == Origin::Captured).count();
     let known = match seen {
-        0 => "only read in its source: nobody here saw it run",
+        0 => "only read in its source, not run",
         seen if seen == captures.len() => "seen",
         _ => "partly seen, partly read in its source",
     };
