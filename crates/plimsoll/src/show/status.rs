@@ -4,13 +4,14 @@ use model::{Level, Rank, Role, Server, Sign, Signal};
 
 use super::bar::LEGEND;
 use super::fleet::{address, side_by_side, workers};
+use super::headline::headline;
 use super::hosts::{clocks, nothing, origin, unreached};
-use super::number::{precision, reading, seconds, several};
+use super::number::{reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
-use super::pool::{self, INDENT, headroom};
+use super::pool::{self, INDENT};
 use super::wrap::{columns, facts, hang};
 use crate::look::{Look, UNREACHED, clock_of};
-use model::number::{percent, with_unit};
+use model::number::with_unit;
 
 /// Ranks of one server shown; the others are summed up in a line.
 const MOST_RANKS: usize = 16;
@@ -20,7 +21,7 @@ pub(crate) fn status(look: &Look) -> String {
     let width = columns();
     let snapshot = &look.snapshot;
     let mut out = origin(look.origin.as_deref(), width);
-    out += &answer(look);
+    out += &headline(look, width);
     out += &unreached(&snapshot.hosts, width);
     if snapshot.servers.is_empty() {
         out += &nothing_found(look, width);
@@ -73,63 +74,6 @@ pub(crate) fn status(look: &Look) -> String {
         out += &faint(&hang("", 0, &line, width));
     }
     out
-}
-
-/// The first line: the fullest pool of all.
-fn answer(look: &Look) -> String {
-    // Of equals the last is taken: backwards, the first, which stands first below as well.
-    let fullest = look.snapshot.servers.iter().rev().filter_map(|server| {
-        let best = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some((server, best))
-    });
-    match fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) {
-        Some((server, (pool, in_use))) => {
-            let verdict = server.verdict.level;
-            let word = paint(level(verdict), &verdict.name().to_uppercase());
-            let figure = strong(&format!("{} in use", percent(in_use)));
-            let headroom = headroom(pool);
-            let several =
-                server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.tier == model::DEVICE).count() > 1);
-            let which = if several { format!(" of the {} pool", pool.pool) } else { String::new() };
-            let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
-            let blind = look
-                .snapshot
-                .servers
-                .iter()
-                .filter(|server| server.role != Role::Router && server.verdict.level == Level::Unknown)
-                .count();
-            let blind = match blind {
-                0 => String::new(),
-                1 => format!("; {}", strong("1 server is unknown")),
-                several => format!("; {}", strong(&format!("{several} servers are unknown"))),
-            };
-            format!(
-                "KV cache  {word}  {} {}: {figure}{which}{precision}{headroom}{blind}\n",
-                server.role.name(),
-                address(server)
-            )
-        }
-        None if look.snapshot.servers.is_empty() => String::new(),
-        None => what_is_held(&look.snapshot.servers).unwrap_or_else(|| {
-            format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN"))
-        }),
-    }
-}
-
-/// Where there are stores alone: what the fullest holds.
-fn what_is_held(servers: &[Server]) -> Option<String> {
-    if servers.iter().any(|server| ![Role::Store, Role::Router].contains(&server.role)) {
-        return None;
-    }
-    let pools = servers
-        .iter()
-        .flat_map(|server| server.ranks.iter().flat_map(|rank| &rank.pools).map(move |pool| (server, pool)));
-    let held = pools.filter_map(|(server, pool)| Some((server, pool, pool.fresh(Signal::KV_OCCUPIED)?)));
-    let (server, pool, share) = held.max_by(|one, other| one.2.total_cmp(&other.2))?;
-    let word = paint(level(server.verdict.level), &server.verdict.level.name().to_uppercase());
-    let figure = strong(&format!("{} occupied", percent(share)));
-    let off = pool.get(Signal::KV_OCCUPIED).map(precision).unwrap_or_default();
-    Some(format!("KV cache  {word}  store {}: {figure} of the {} tier{off}\n", address(server), pool.tier))
 }
 
 fn nothing_found(look: &Look, width: usize) -> String {

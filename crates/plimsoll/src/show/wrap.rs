@@ -1,8 +1,27 @@
 //! Lines that fit: words wrapped behind a hanging indent.
 
-/// Columns of the terminal; 100 where there is none.
+/// Columns of the terminal; where there is none those of COLUMNS, else 100.
 pub(crate) fn columns() -> usize {
-    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0).clamp(40, 160))
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(told).unwrap_or(100).clamp(40, 160)
+}
+
+/// How many columns a text takes: colour takes none.
+pub(super) fn shown(text: &str) -> usize {
+    let mut in_colour = false;
+    let takes = |sign: &char| match (in_colour, *sign) {
+        (false, '\u{1b}') => {
+            in_colour = true;
+            false
+        }
+        (true, sign) => {
+            in_colour = sign != 'm';
+            false
+        }
+        (false, _) => true,
+    };
+    text.chars().filter(takes).count()
 }
 
 /// `text` behind `lead`, wrapped at `width`; following lines are indented by as many columns as `lead` shows.
@@ -13,7 +32,7 @@ pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> Strin
         let mut line = String::new();
         let own = paragraph.len() - paragraph.trim_start().len();
         for word in paragraph.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+            if !line.is_empty() && shown(&line) + 1 + shown(word) > room {
                 lines.push(std::mem::take(&mut line));
             }
             if line.is_empty() {
@@ -44,7 +63,7 @@ pub(crate) fn facts(lead: &str, indent: usize, facts: &[String], width: usize) -
     let mut line = String::new();
     let mut lead = lead.to_owned();
     for fact in facts.iter().filter(|fact| !fact.is_empty()) {
-        let together = indent + line.chars().count() + 2 + fact.chars().count();
+        let together = indent + shown(&line) + 2 + shown(fact);
         if !line.is_empty() && together > width {
             out += &format!("{lead}{line}\n");
             lead = " ".repeat(indent);
