@@ -36,6 +36,11 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
             observations.extend(beside.slabs);
+            if let Some(shared) = wrapped::several(eye, table, &mut candidate, &mut observations) {
+                let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
+                let took = eye.place.now().since(started);
+                return told.map(|one| Looked { took, ..one }).collect();
+            }
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
