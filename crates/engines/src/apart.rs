@@ -91,12 +91,11 @@ fn several(tables: &Tables, body: &[u8]) -> Option<Apart> {
         scan(body, &Limits::whole(), own, |sample| {
             let said = |label: &String| Some(format!("{label}={}", printable(&sample.labels.get(label)?)));
             let key: Vec<String> = source.servers.iter().filter_map(said).collect();
-            match key.is_empty() {
-                true => unnamed += 1,
-                false => {
-                    let line = lines.get(sample.line as usize - 1).copied().unwrap_or_default();
-                    pages.line(&key.join(","), sample.line, line);
-                }
+            if key.is_empty() {
+                unnamed += 1;
+            } else {
+                let line = lines.get(sample.line as usize - 1).copied().unwrap_or_default();
+                pages.line(&key.join(","), sample.line, line);
             }
         });
         let servers = pages.servers();

@@ -139,8 +139,8 @@ impl<'t> Layers<'t> {
     }
 
     /// What is to be said of everything that is read from a server's part of the page; `copied`: who scraped it, too.
-    pub(super) fn note(&self, copied: Option<String>) -> Note {
-        let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).chain(copied.as_deref()).collect();
+    pub(super) fn note(&self, copied: Option<&str>) -> Note {
+        let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).chain(copied).collect();
         Note::new("wrapped", format!("read from a page of {}: {}", self.title(), notes.join("; ")))
     }
 }

@@ -86,15 +86,15 @@ impl<'n> Servers<'n> {
     }
 
     fn heard(&mut self, word: &'n Word<'_>, layers: &Layers<'_>, sample: &Sample<'_>) {
-        let whose = layers.whose(sample);
-        self.unnamed += usize::from(whose.is_none());
-        let (key, shown, whole) =
-            whose.map_or_else(Default::default, |whose| (whose.key, Some(whose.shown), whose.whole));
+        let told = layers.whose(sample);
+        self.unnamed += usize::from(told.is_none());
+        let (key, named, whole) =
+            told.map_or_else(Default::default, |known| (known.key, Some(known.shown), known.whole));
         if self.by.len() >= MOST_SERVERS && !self.by.contains_key(&key) {
             self.more.insert(key);
             return;
         }
-        let server = self.by.entry(key).or_insert_with(|| Server { shown, whole, ..Server::default() });
+        let server = self.by.entry(key).or_insert_with(|| Server { shown: named, whole, ..Server::default() });
         let Some(copy) = server.copy(layers.copy(sample)) else { return };
         copy.newest = copy.newest.max(sample.timestamp_ms);
         if let Meant::Series(series) = &word.meant {
