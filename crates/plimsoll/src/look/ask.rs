@@ -273,13 +273,35 @@ fn unknown(observations: &[Observation]) -> Account {
         });
     }
     if observations.iter().any(|observation| observation.outcome.is_ok()) {
-        let said: Vec<&str> = account.sources.iter().map(|status| status.outcome.text()).collect();
-        account.notes.push(Note::new(
-            "not-recognised",
-            format!("it answers, but as no engine that is known here: {}", said.join("; ")),
-        ));
+        let text = format!("it answers, but as no engine that is known here: {}", in_short(observations));
+        account.notes.push(Note::new("not-recognised", text));
     }
     account
+}
+
+/// What many questions brought, in a clause: `15 paths asked: 13 answered 404; GET /props 200 with JSON of another program`.
+fn in_short(observations: &[Observation]) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for observation in observations {
+        let kind = match &observation.outcome {
+            // What a refusal looks like tells nothing of who it is.
+            Ok(answer) if answer.status == 404 => "404".to_owned(),
+            Ok(answer) => format!("{}{}", answer.status, shape(&answer.body)),
+            Err(_) => "nothing".to_owned(),
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, gets)) => gets.push(&observation.get),
+            None => kinds.push((kind, vec![&observation.get])),
+        }
+    }
+    kinds.sort_by_key(|(_, gets)| std::cmp::Reverse(gets.len()));
+    let words = |(kind, gets): &(String, Vec<&str>)| match gets.as_slice() {
+        [one] => format!("{one} answered {kind}"),
+        many => format!("{} answered {kind}", many.len()),
+    };
+    let paths = if observations.len() == 1 { "path" } else { "paths" };
+    let kinds: Vec<String> = kinds.iter().map(words).collect();
+    format!("{} {paths} asked: {} (`plimsoll explain` lists them)", observations.len(), kinds.join("; "))
 }
 
 fn shape(body: &[u8]) -> &'static str {
