@@ -27,12 +27,16 @@ pub(super) fn shown(text: &str) -> usize {
 /// `text` behind `lead`, wrapped at `width`; following lines are indented by as many columns as `lead` shows.
 pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
+    // A lead may be wider than the lines below it are indented.
+    let first = width.saturating_sub(shown(lead)).clamp(10, room.max(10));
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.split('\n') {
         let mut line = String::new();
         let own = paragraph.len() - paragraph.trim_start().len();
         for word in paragraph.split_whitespace() {
-            if !line.is_empty() && shown(&line) + 1 + shown(word) > room {
+            let room = if lines.is_empty() { first } else { room };
+            let together = shown(&line) + usize::from(!line.is_empty()) + shown(word);
+            if together > room && (!line.is_empty() || lines.is_empty() && first < width.saturating_sub(indent)) {
                 lines.push(std::mem::take(&mut line));
             }
             if line.is_empty() {
@@ -52,12 +56,14 @@ pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> Strin
             out.push_str(&" ".repeat(indent));
         }
         out.push_str(line);
+        // A lead with nothing behind it ends where its last word does.
+        out.truncate(out.trim_end_matches(' ').len());
         out.push('\n');
     }
     out
 }
 
-/// Short facts behind `lead`, two blanks between them, none of them broken; wrapped like [`hang`].
+/// Short facts behind `lead`, two blanks between them, none of them broken that fits a line; wrapped like [`hang`].
 pub(crate) fn facts(lead: &str, indent: usize, facts: &[String], width: usize) -> String {
     let mut out = String::new();
     let mut line = String::new();
@@ -72,7 +78,15 @@ pub(crate) fn facts(lead: &str, indent: usize, facts: &[String], width: usize) -
         if !line.is_empty() {
             line += "  ";
         }
+        if line.is_empty() && indent + shown(fact) > width {
+            out += &hang(&lead, indent, fact, width);
+            lead = " ".repeat(indent);
+            continue;
+        }
         line += fact;
+    }
+    if line.is_empty() && !out.is_empty() {
+        return out;
     }
     out + &format!("{lead}{line}\n")
 }
