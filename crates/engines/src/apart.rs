@@ -28,6 +28,8 @@ pub struct Apart {
     pub notes: Vec<Note>,
     /// What served it in the engines' place; a router passes pages on as they are, and is none.
     pub wrapper: Option<String>,
+    /// An engine gave it itself: what it serves several of has a cache each.
+    pub several: bool,
 }
 
 /// The lines of one server, and between them as many empty ones as there are of others.
@@ -53,7 +55,60 @@ pub fn apart(tables: &Tables, body: &[u8]) -> Option<Apart> {
     if !tables.hints().are_in(body) || looks_wrong(body).is_some() {
         return None;
     }
-    relayed(tables, body).or_else(|| crate::wrapped::unwrap(tables, body))
+    relayed(tables, body).or_else(|| wrapped(tables, body)).or_else(|| several(tables, body))
+}
+
+/// Takes apart a page that something else serves; what stands there of one server may be several, too.
+fn wrapped(tables: &Tables, body: &[u8]) -> Option<Apart> {
+    let apart = crate::wrapped::unwrap(tables, body)?;
+    let pages = apart.pages.into_iter().flat_map(|page| {
+        let Some(several) = several(tables, &page.body) else { return vec![page] };
+        let part = |part: Page| {
+            let named = |text: &String| page.server.as_ref().map_or(text.clone(), |server| format!("{server},{text}"));
+            let notes: Vec<&str> =
+                [&page.note, &part.note].into_iter().flatten().map(|note| note.text.as_str()).collect();
+            Page {
+                server: part.server.as_ref().map(named),
+                first_line: page.first_line.saturating_add(part.first_line - 1),
+                passed: page.passed.clone(),
+                note: Some(Note::new("wrapped", notes.join("; "))),
+                ..part
+            }
+        };
+        several.pages.into_iter().map(part).collect()
+    });
+    let pages: Vec<Page> = pages.collect();
+    Some(Apart { servers: apart.servers.max(pages.len()), pages, ..apart })
+}
+
+/// Takes apart a page on which an engine tells of several that it serves, each with a cache of its own.
+fn several(tables: &Tables, body: &[u8]) -> Option<Apart> {
+    let sources = tables.iter().flat_map(|table| table.sources.iter().map(move |source| (table, source)));
+    sources.filter(|(_, source)| !source.servers.is_empty()).find_map(|(table, source)| {
+        let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
+        let own = |name: &str| table.engine.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+        let (mut pages, mut unnamed) = (Pages::default(), 0);
+        scan(body, &Limits::whole(), own, |sample| {
+            let said = |label: &String| Some(format!("{label}={}", printable(&sample.labels.get(label)?)));
+            let key: Vec<String> = source.servers.iter().filter_map(said).collect();
+            if key.is_empty() {
+                unnamed += 1;
+            } else {
+                let line = lines.get(sample.line as usize - 1).copied().unwrap_or_default();
+                pages.line(&key.join(","), sample.line, line);
+            }
+        });
+        let servers = pages.servers();
+        let text = format!("one of {servers} on the page of {}: each has a cache of its own", table.engine.title);
+        let page = |(server, page): (String, Page)| Page {
+            server: Some(server),
+            engine: Some(table.engine.name.clone()),
+            note: Some(Note::new("one-of-several", text.clone())),
+            ..page
+        };
+        let pages = pages.finished().map(page).collect();
+        (servers > 1).then_some(Apart { pages, servers, unnamed, several: true, ..Apart::default() })
+    })
 }
 
 /// Takes apart a page on which a router passes on its workers' own pages.

@@ -2,7 +2,7 @@
 
 use model::{Account, Signal, SourceOutcome};
 
-use crate::table::condition::Holds;
+use crate::table::condition::{Condition, Holds};
 use crate::table::version::Version;
 use crate::table::{Read, Table};
 
@@ -69,8 +69,8 @@ fn of_sources<'a>(
                 format!("{} appears on {} with the first one; none so far", row.name, source.get)
             }
             (SourceOutcome::Answered, None) if open(row, account) => {
-                let when = row.when.clone().map(String::from).unwrap_or_default();
-                format!("{} of {} tells it where {when}, and whether that is so is not known", row.name, source.get)
+                let when = row.when.as_ref().map(Condition::words).unwrap_or_default();
+                format!("{} of {} tells it {when}, and whether that is so is not known", row.name, source.get)
             }
             (SourceOutcome::Answered, None) => match row.named().next() {
                 Some(factor) => {

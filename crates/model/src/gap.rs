@@ -84,7 +84,7 @@ impl FindingState {
             FindingState::NotYet => "not yet",
             FindingState::Off => "off",
             FindingState::Broken => "broken",
-            FindingState::NotOffered => "not offered by this version",
+            FindingState::NotOffered => "not offered",
             FindingState::Dead => "dead on this role",
             FindingState::NotNeeded => "not needed",
             FindingState::NotAsked => "not asked",
@@ -103,8 +103,7 @@ impl Finding {
         if self.optional || !self.state.is_gap() {
             return None;
         }
-        let nothing =
-            || Fix { flag: None, place: "nowhere: this version has no switch for it".to_owned(), series: Vec::new() };
+        let nothing = || Fix { flag: None, place: "nowhere: no flag shows it".to_owned(), series: Vec::new() };
         Some(Gap {
             id: self.id.clone(),
             server: Some(server.to_owned()),

@@ -124,7 +124,7 @@ fn a_sound_folder_is_said_to_be() {
     let given = folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES)]);
     let checked = run(&["engines", "check", &shown(&given.path().join("made"))]);
     assert_eq!(checked.code, Some(0), "{}", checked.text);
-    assert!(checked.text.contains("made: sound, Made as 1 answers"), "{}", checked.text);
+    assert!(checked.text.contains("made: sound, Made as 1 answer, 0 lines, 0 flags"), "{}", checked.text);
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_counter_that_counts_every_tensor_rank_is_refused() {
     let server = Replay::start()
         .with("/server_info", info("0.5.19", json!({ "enable_metrics": true, "tp_size": 4 })))
         .with("/metrics", page(&lines));
-    let evicted = look("status", &server)["servers"][0]["ranks"][0]["evicted_tokens_total"].clone();
+    let evicted = look("status", &server)["servers"][0]["ranks"][0]["evicted_total"].clone();
     assert_eq!(evicted["state"], "not_reported");
     assert!(evicted["reason"].as_str().expect("a reason").contains("tensor"), "{evicted}");
 }
@@ -151,7 +151,7 @@ fn a_number_of_all_ranks_together_is_said_as_that() {
         let together = reason("generated_tokens_total");
         assert!(together.contains("12345") && together.contains("together"), "{together}");
         // Of what its table knows to be a sum it says why it is no rank's.
-        let sum = reason("evicted_tokens_total");
+        let sum = reason("evicted_total");
         assert!(sum.contains("the sum of all replicas"), "{sum}");
     }
 }

@@ -185,3 +185,67 @@ fn a_monitor_is_opened_by_its_row_and_is_no_server() {
     assert!(monitor.headers().iter().any(|header| header.contains("canary-4711")));
     assert!(!server.headers().iter().any(|header| header.contains("canary-4711")));
 }
+
+/// The page of a capture at a URL of its own, with the other answers that it holds.
+fn replayed(capture: &str) -> Replay {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines").join(capture);
+    let text = std::fs::read_to_string(folder.join("capture.toml")).expect("a capture");
+    let parsed: toml::Table = toml::from_str(&text).expect("a capture");
+    let mut replay = Replay::start();
+    for answer in parsed["answer"].as_array().expect("answers") {
+        let (Some(get), Some(file)) = (answer["get"].as_str(), answer.get("file").and_then(|file| file.as_str()))
+        else {
+            continue;
+        };
+        let status = answer["status"].as_integer().expect("a status") as u16;
+        let body = std::fs::read(folder.join(file)).expect("a file");
+        let answer =
+            if body.starts_with(b"{") || body.starts_with(b"[") { Answer::json(body) } else { Answer::page(body) };
+        replay = replay.with(get, answer.status(status));
+    }
+    replay
+}
+
+#[test]
+fn stores_and_pages_of_whatever_name_are_looked_for() {
+    let prometheus = scraper(&[]);
+    // Their needs are called otherwise, or have no signals that must be there.
+    for (capture, series) in [
+        ("lmcache/captures/0.5.6-load", "l1_memory_usage_bytes"),
+        ("mooncake/captures/0.3.13-full-evicts-nothing", "master_allocated_bytes"),
+        ("lmdeploy/captures/0.18.0-no-prefix", "gpu_cache_usage_perc"),
+    ] {
+        let server = replayed(capture);
+        let value = doctor(&["--prometheus", &prometheus.url(), &server.url()]);
+        assert_eq!(states(&value), ["not_scraped"], "{capture}: {:#}", value["monitors"]);
+        let gap = gaps(&value);
+        assert_eq!(gap.len(), 1, "{capture}");
+        assert!(gap[0]["fix"]["series"].to_string().contains(series), "{capture}: {}", gap[0]["fix"]);
+    }
+}
+
+#[test]
+fn a_page_without_fullness_is_not_proposed() {
+    let prometheus = scraper(&[]);
+    // llama.cpp took its series out in May 2025; a mistral.rs on a CPU has no blocks.
+    for capture in ["llamacpp/captures/b11434-split-load", "dynamo-worker/captures/1.6.1-sglang-load"] {
+        let server = replayed(capture);
+        let value = doctor(&["--prometheus", &prometheus.url(), &server.url()]);
+        assert_eq!(gaps(&value), Vec::<&Value>::new(), "{capture}");
+        assert!(
+            value["notes"].to_string().contains("not worth scraping for the cache"),
+            "{capture}: {}",
+            value["notes"]
+        );
+    }
+}
+
+#[test]
+fn what_is_off_is_said_before_the_job() {
+    let prometheus = scraper(&[]);
+    // The three requests of a server without --enable-metrics: its page answers 404.
+    let server = replayed("sglang/captures/0.5.23-off-idle");
+    let value = doctor(&["--prometheus", &prometheus.url(), &server.url()]);
+    let evidence = gaps(&value)[0]["evidence"].as_str().expect("evidence");
+    assert!(evidence.contains("so first --enable-metrics"), "{evidence}");
+}

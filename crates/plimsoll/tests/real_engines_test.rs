@@ -391,7 +391,7 @@ fn lmcache() -> Result<(), Failed> {
     assert_eq!(number(&idle, "capacity"), TIER);
     assert_eq!(number(&idle, "stored"), 0.0);
     // Counters come with their first event: missing is not 0.
-    assert_eq!(idle["ranks"][0]["evicted_tokens_total"]["value"], Value::Null);
+    assert_eq!(idle["ranks"][0]["evicted_total"]["value"], Value::Null);
     let mut load = engine.load("");
     let (begun, mut changes, mut failed, mut last) = (Instant::now(), 0, 0.0, 0.0);
     while begun.elapsed() < Duration::from_mins(3) && (failed == 0.0 || changes < 2) && !load.ended() {
@@ -422,8 +422,8 @@ fn lmcache() -> Result<(), Failed> {
     let rank = &seen.server["ranks"][0];
     let evicted = engine.series("lmcache_mp_l1_evicted_chunks_total");
     assert!(evicted.is_some_and(|evicted| evicted > 0.0), "{evicted:?}");
-    assert_eq!(rank["evicted_tokens_total"]["value"].as_f64(), evicted);
-    assert_eq!(rank["evicted_tokens_total"]["unit"], "blocks");
+    assert_eq!(rank["evicted_total"]["value"].as_f64(), evicted);
+    assert_eq!(rank["evicted_total"]["unit"], "blocks");
     let failed = engine.series("lmcache_mp_l1_allocation_failure_chunks_total");
     assert_eq!(rank["alloc_failed_total"]["value"].as_f64(), failed);
     // A store that is full is in no trouble, but its verdict says that it refuses.

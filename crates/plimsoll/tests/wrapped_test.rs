@@ -94,16 +94,18 @@ impl Page {
     /// Its bytes; times in it are moved to now, as a live page's are.
     fn live(&self) -> (String, bool) {
         let text = std::fs::read_to_string(self.path()).expect("a page");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time").as_millis() - 500;
-        let mut stamped = false;
-        let mut line = |line: &str| match line.rsplit_once(' ') {
-            Some((front, stamp)) if stamp.len() == 13 && stamp.bytes().all(|byte| byte.is_ascii_digit()) => {
-                stamped = true;
-                format!("{front} {now}\n")
-            }
-            _ => format!("{line}\n"),
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time").as_millis() as u64 - 500;
+        let stamp = |line: &str| {
+            let (front, stamp) = line.rsplit_once(' ').filter(|(_, stamp)| stamp.len() == 13)?;
+            Some((front.to_owned(), stamp.parse::<u64>().ok()?))
         };
-        (text.lines().map(&mut line).collect(), stamped)
+        // Between them as much time lies as did.
+        let newest = text.lines().filter_map(stamp).map(|(_, stamp)| stamp).max();
+        let line = |line: &str| match stamp(line).zip(newest) {
+            Some(((front, stamp), newest)) => format!("{front} {}\n", now - (newest - stamp)),
+            None => format!("{line}\n"),
+        };
+        (text.lines().map(line).collect(), newest.is_some())
     }
 
     fn engine_of<'a>(&'a self, server: &'a Server) -> &'a str {

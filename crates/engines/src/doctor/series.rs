@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{Account, Signal};
+use model::Account;
 
 use crate::missing::offered;
 use crate::offered::{Build, OfferedSeries};
 use crate::table::condition::Holds;
-use crate::table::{Format, Need, Read, Source, Table};
+use crate::table::{EngineKind, Format, Need, Read, Source, Table};
 
 /// The series that tell the need called `id` in this version and role.
 pub fn series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
@@ -16,13 +16,11 @@ pub fn series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
     need.and_then(|need| Some(series(table, source(need)?, account, need))).unwrap_or_default()
 }
 
-/// Those of [`series_of`] that tell how much is used or in use: the others (a capacity, a count) say nothing of the
-/// cache's fullness by themselves.
+/// Those that tell how full the cache is: the others (a capacity, a count) say nothing of it by themselves.
 pub fn telling_series_of(table: &Table, account: &Account, id: &str) -> Vec<String> {
     let Some(need) = table.needs.iter().find(|need| need.id == id) else { return Vec::new() };
     let Some(source) = table.sources.iter().find(|source| source.id == need.source) else { return Vec::new() };
-    let telling = |signal: &Signal| [Signal::KV_USED, Signal::KV_IN_USE].contains(signal);
-    let only = Need { signals: need.signals.iter().copied().filter(telling).collect(), ..need.clone() };
+    let only = Need { signals: need.fullness.clone(), ..need.clone() };
     series(table, source, account, &only)
 }
 
@@ -32,8 +30,11 @@ pub(super) fn series(table: &Table, source: &Source, account: &Account, need: &N
         return Vec::new();
     }
     let prefix = table.engine.prefixes.first().map_or("", String::as_str);
-    let rows = source.read.iter().filter(|row| need.signals.contains(&row.signal) && offered(row, account));
-    let plain = rows.filter(|row| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && row.tier.is_none());
+    let tells = |signal| need.signals.contains(&signal) || need.fullness.contains(&signal);
+    let rows = source.read.iter().filter(|row| tells(row.signal) && offered(row, account));
+    // What a store holds is on other tiers than the device's.
+    let main = |row: &Read| row.tier.is_none() || table.engine.kind == EngineKind::Store;
+    let plain = rows.filter(|row| row.pool.as_deref().is_none_or(|pool| pool == model::FULL) && main(row));
     let mut names: Vec<String> = plain.map(|row| format!("{prefix}{}", row.name)).collect();
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));

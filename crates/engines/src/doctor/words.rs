@@ -52,7 +52,7 @@ pub(super) fn where_it_goes(place: &Whereabouts, server: &Server) -> String {
 /// What to do where no flag of the engine helps.
 pub(super) fn mend(state: FindingState, need: &Need, account: &Account) -> String {
     match (state, account.source(&need.source).map(|status| &status.outcome)) {
-        (FindingState::NotOffered, _) => "an upgrade: this version has no switch for it".to_owned(),
+        (FindingState::NotOffered, _) => "nothing here: no flag of this version shows it".to_owned(),
         (_, Some(SourceOutcome::Off(_))) => {
             "the way to the page: a proxy or a root path in front of it, or a port of its own".to_owned()
         }

@@ -48,6 +48,11 @@ impl Condition {
         self.terms.iter().map(|term| term.fact.as_str())
     }
 
+    /// The condition for people, behind what is so then: `in versions before 0.10.2`, `where the role is prefill`.
+    pub fn words(&self) -> String {
+        self.terms.iter().map(Term::words).collect::<Vec<_>>().join(" and ")
+    }
+
     /// Tests the condition; `fact` gives the value of a fact by name, `version` among them.
     pub fn holds<'a>(&self, fact: impl Fn(&str) -> Option<&'a str>) -> Holds {
         let mut result = Holds::Yes;
@@ -85,6 +90,24 @@ impl From<Condition> for String {
 }
 
 impl Term {
+    fn words(&self) -> String {
+        let fact = self.fact.replace('_', " ");
+        match &self.test {
+            Test::Below(limit) if self.fact == "version" => {
+                format!("in versions before {}", String::from(limit.clone()))
+            }
+            Test::AtLeast(limit) if self.fact == "version" => {
+                format!("from version {} on", String::from(limit.clone()))
+            }
+            Test::Below(limit) => format!("where {fact} is below {}", String::from(limit.clone())),
+            Test::AtLeast(limit) => format!("where {fact} is {} or more", String::from(limit.clone())),
+            // No fact is ever called so: the condition asks whether it is known at all.
+            Test::IsNot(value) if value == "none" => format!("where {fact} is told"),
+            Test::Is(value) => format!("where {fact} is {value}"),
+            Test::IsNot(value) => format!("where {fact} is not {value}"),
+        }
+    }
+
     fn parse(text: &str) -> Result<Term, String> {
         let version = |value: &str| {
             Version::parse(value).ok_or_else(|| format!("{value:?} is not a version, in condition {text:?}"))

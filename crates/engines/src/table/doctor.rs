@@ -30,6 +30,9 @@ pub struct Need {
     /// Signals of which that source has rows; with none, an answer alone tells it.
     #[serde(default)]
     pub signals: Vec<Signal>,
+    /// The need is the cache's fullness on a page that a scraper can keep: signals of which one series suffices to tell it.
+    #[serde(default)]
+    pub fullness: Vec<Signal>,
     /// The fact that tells it, for needs without signals: an answer that leaves it open tells nothing.
     #[serde(default)]
     pub fact: Option<String>,

@@ -86,6 +86,9 @@ pub struct Read {
     /// Read only when this holds.
     #[serde(default)]
     pub when: Option<Condition>,
+    /// NaN while nothing runs is a share of nothing: not reported, and no number that cannot be.
+    #[serde(default)]
+    pub nan_idle: bool,
     /// Not written while nothing runs, when this holds: what stands then is of the last batch, and is not read.
     #[serde(default)]
     pub frozen: Option<Condition>,

@@ -38,6 +38,9 @@ pub struct EngineFile {
     /// What a restart costs, said by `doctor` as the price of a flag.
     #[serde(default)]
     pub restart: String,
+    /// Facts that only mark which page it is, for other rows, and mean nothing to people.
+    #[serde(default)]
+    pub marks: Vec<String>,
     /// Its own source, where that can be read.
     #[serde(default)]
     pub package: Option<Package>,

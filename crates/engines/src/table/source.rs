@@ -152,6 +152,10 @@ pub struct Source {
     /// Labels of samples that are parts of another sample, in which the label is empty: such samples are passed over.
     #[serde(default)]
     pub parts: Vec<String>,
+    /// Prometheus: labels of what the server serves that has a cache of its own (models). Where a page has several, each is
+    /// read as a server of its own.
+    #[serde(default)]
+    pub servers: Vec<String>,
     /// JSON: the time at which the element's numbers were taken (seconds, or RFC 3339).
     #[serde(default)]
     pub at: Option<String>,

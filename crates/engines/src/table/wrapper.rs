@@ -39,6 +39,12 @@ pub struct Wrapper {
     /// Labels that tell the servers on its page apart; the first that a sample has and that is not empty counts.
     #[serde(default)]
     pub server: Vec<String>,
+    /// Labels of which each that a sample has tells servers apart, too: addresses repeat in other clusters and namespaces.
+    #[serde(default)]
+    pub beside: Vec<String>,
+    /// Labels of who scraped a server: samples that differ only in these are copies of one.
+    #[serde(default)]
+    pub copies: Vec<String>,
     /// The label that names the engine.
     #[serde(default)]
     pub engine: Option<EngineLabel>,
@@ -99,8 +105,12 @@ impl WrapperFile {
             if !ids.insert(id.as_str()) {
                 fault("it stands twice");
             }
-            if wrapper.told_by.iter().chain(&wrapper.server).any(|label| !wrapper.own.contains(label)) {
-                fault("labels that tell it, or its servers, are labels that it adds (own)");
+            let telling = [&wrapper.told_by, &wrapper.server, &wrapper.beside, &wrapper.copies];
+            if telling.into_iter().flatten().any(|label| !wrapper.own.contains(label)) {
+                fault("labels that tell it, its servers or their copies are labels that it adds (own)");
+            }
+            if wrapper.server.iter().chain(&wrapper.beside).any(|label| wrapper.copies.contains(label)) {
+                fault("a label tells servers apart, or copies of one, and not both");
             }
             let texts = wrapper.prefix.iter().chain(&wrapper.suffix);
             let aliases = self.alias.iter().filter(|alias| alias.wrapper == *id).map(|alias| &alias.name);

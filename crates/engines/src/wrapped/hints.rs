@@ -29,6 +29,8 @@ impl Hints {
         }
         let sources = tables.iter().flat_map(|table| &table.sources);
         texts.extend(sources.filter_map(|source| Some(format!("{}=", source.relay.as_ref()?))));
+        let several = tables.iter().filter(|table| table.sources.iter().any(|source| !source.servers.is_empty()));
+        fronts.extend(several.flat_map(|table| table.engine.prefixes.iter().cloned()));
         // Of names with a colon what stands before it is enough; others count only beside a label.
         let owners = wrappers.alias.iter().filter_map(|alias| alias.name.split_once(':'));
         fronts.extend(owners.map(|(owner, _)| format!("{owner}:")));

@@ -16,8 +16,10 @@ pub(super) struct Layers<'t>(Vec<&'t Wrapper>);
 pub(super) struct Whose {
     /// The values of the labels that tell it.
     pub(super) key: String,
-    /// The same with the labels' names.
+    /// The first of each wrapper with its label's name: enough to name the server, where no other is called so.
     pub(super) shown: String,
+    /// All of them with their labels' names.
+    pub(super) whole: String,
 }
 
 impl<'t> Layers<'t> {
@@ -85,16 +87,37 @@ impl<'t> Layers<'t> {
 
     /// Whose a sample is; none where it has none of the labels that tell it.
     pub(super) fn whose(&self, sample: &Sample<'_>) -> Option<Whose> {
+        let said = |label: &'t String| {
+            let value = sample.labels.get(label)?;
+            (!value.is_empty()).then_some((label.as_str(), value))
+        };
         let mut parts: Vec<(&str, Cow<'_, str>)> = Vec::new();
         for layer in &self.0 {
-            let mut said = layer.server.iter().filter_map(|label| Some((label.as_str(), sample.labels.get(label)?)));
-            let first = said.find(|(_, value)| !value.is_empty());
+            let first = layer.server.iter().find_map(said);
             parts.extend(first.filter(|(label, _)| !parts.iter().any(|(known, _)| known == label)));
         }
-        let shown = parts.iter().map(|(label, value)| format!("{label}={}", model::text::printable(value)));
-        let shown = shown.collect::<Vec<_>>().join(",");
-        let key = parts.iter().map(|(_, value)| value.as_ref()).collect::<Vec<_>>().join("\0");
-        (!parts.is_empty()).then_some(Whose { key, shown })
+        let named = parts.len();
+        for part in self.0.iter().flat_map(|layer| &layer.beside).filter_map(said) {
+            if !parts.iter().any(|(known, _)| *known == part.0) {
+                parts.push(part);
+            }
+        }
+        let words = |parts: &[(&str, Cow<'_, str>)]| {
+            let words = parts.iter().map(|(label, value)| format!("{label}={}", model::text::printable(value)));
+            words.collect::<Vec<_>>().join(",")
+        };
+        let whole = words(&parts);
+        let shown = if named == 0 { whole.clone() } else { words(&parts[..named]) };
+        // With its label: the same word may be a pod in one place and a namespace in another.
+        let key = parts.iter().map(|(label, value)| format!("{label}\0{value}")).collect::<Vec<_>>().join("\0");
+        (!parts.is_empty()).then_some(Whose { key, shown, whole })
+    }
+
+    /// Who scraped a sample, by the labels that tell it; empty where none does.
+    pub(super) fn copy(&self, sample: &Sample<'_>) -> String {
+        let labels = self.0.iter().flat_map(|layer| &layer.copies);
+        let said = labels.filter_map(|label| Some(format!("{label}={}", sample.labels.get(label)?)));
+        said.collect::<Vec<_>>().join(",")
     }
 
     /// The engine that a sample names.
@@ -115,9 +138,9 @@ impl<'t> Layers<'t> {
         Passed { by: self.title(), lag: lags.collect::<Vec<_>>().join("; ") }
     }
 
-    /// What is to be said of everything that is read from the page.
-    pub(super) fn note(&self) -> Note {
-        let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).collect();
+    /// What is to be said of everything that is read from a server's part of the page; `copied`: who scraped it, too.
+    pub(super) fn note(&self, copied: Option<&str>) -> Note {
+        let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).chain(copied).collect();
         Note::new("wrapped", format!("read from a page of {}: {}", self.title(), notes.join("; ")))
     }
 }

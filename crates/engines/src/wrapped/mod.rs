@@ -36,5 +36,5 @@ pub(crate) fn unwrap(tables: &Tables, body: &[u8]) -> Option<Apart> {
     let servers = Servers::on(&names, &layers, body);
     let (pages, mut notes) = write::pages(tables, &names, &layers, &servers, body);
     notes.extend(servers.notes(&layers));
-    Some(Apart { pages, servers: servers.count(), unnamed: servers.unnamed(), notes, wrapper })
+    Some(Apart { pages, servers: servers.count(), unnamed: servers.unnamed(), notes, wrapper, several: false })
 }

@@ -48,7 +48,7 @@ pub(super) fn pages(
             server,
             engine: own.and_then(Server::sole_engine),
             passed: Some(layers.passed()),
-            note: Some(layers.note()),
+            note: Some(layers.note(own.and_then(Server::copied).as_deref())),
             ..page
         }
     };

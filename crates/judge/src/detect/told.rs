@@ -32,10 +32,13 @@ pub(super) fn impossible(window: &Window<'_>) -> Vec<Found> {
     if evidence.is_empty() {
         evidence.extend(notes(server, IMPOSSIBLE));
     }
-    let Some(first) = evidence.first() else { return Vec::new() };
+    if evidence.is_empty() {
+        return Vec::new();
+    }
+    // What was said stands as evidence, once.
     let what = match evidence.len() {
-        1 => format!("it says a number that cannot be: {first}"),
-        many => format!("it says {many} numbers that cannot be, such as: {first}"),
+        1 => "it says a number that cannot be".to_owned(),
+        many => format!("it says {many} numbers that cannot be"),
     };
     let shown = limits::SHOWN as usize;
     let more = evidence.len().saturating_sub(shown);

@@ -20,7 +20,9 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
     let monitors = progress::over(look.eyes(), args.look.json, Box::pin(monitors::watchers(&look))).await?;
     let asked = look.searched() || !look.monitors.is_empty();
     let mut gaps = look.snapshot.gaps.clone();
+    let mut notes = look.notes.clone();
     if asked {
+        notes.extend(monitors::not_worth_scraping(&look));
         gaps.extend(monitors::gaps(&monitors, &look));
     }
     let servers: Vec<Examined> = look
@@ -49,7 +51,6 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<Said> {
         (true, true) => 0,
         (true, false) => 1,
     };
-    let mut notes = look.notes;
     let from_files = look.looked.iter().any(|one| one.candidate.place.saved);
     if !asked && !from_files {
         let text =

@@ -7,8 +7,13 @@ use anyhow::Result;
 use engines::table::{EngineKind, Table};
 
 use crate::cli::EnginesCommand;
+use crate::show::{columns, several};
 use crate::tables::{self, Loaded};
 use crate::{Said, wrong_usage};
+
+/// The column of an engine's title, and the fewest signs that it keeps.
+const TITLE: usize = 1;
+const LEAST_TITLE: usize = 12;
 
 /// Lists or checks. Exit code 3 when a check finds faults.
 pub(crate) fn run(command: &EnginesCommand) -> Result<Said> {
@@ -37,7 +42,7 @@ fn list(loaded: &Loaded) -> Result<Said> {
             from.map_or_else(|| "built in".to_owned(), |folder| folder.path.clone()),
         ]);
     }
-    let mut text = aligned(&rows);
+    let mut text = aligned(&fitting(rows));
     for fault in &loaded.faults {
         writeln!(text, "\n{fault}")?;
     }
@@ -52,7 +57,9 @@ fn check(folder: &Path) -> Result<Said> {
     for fault in &faults {
         writeln!(text, "{fault}\n")?;
     }
-    for folder in folders.iter().filter(|folder| !faults.iter().any(|fault| fault.file.starts_with(&folder.path))) {
+    for folder in
+        folders.iter().filter(|folder| !faults.iter().any(|fault| Path::new(&fault.file).starts_with(&folder.path)))
+    {
         let Some(table) = tables.get(&folder.name) else { continue };
         writeln!(text, "{}: sound, {}", folder.path, size(table))?;
     }
@@ -65,7 +72,22 @@ fn check(folder: &Path) -> Result<Said> {
 
 fn size(table: &Table) -> String {
     let (answers, lines, flags) = (table.sources.len(), table.lines.len(), table.knobs.len());
-    format!("{} as {answers} answers, {lines} lines, {flags} flags", table.engine.title)
+    let counted = [several(answers, "answer"), several(lines, "line"), several(flags, "flag")];
+    format!("{} as {}", table.engine.title, counted.join(", "))
+}
+
+/// The rows with the engines' titles cut so that a line fits the screen, where that suffices.
+fn fitting(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let widest = aligned(&rows).lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let over = widest.saturating_sub(columns());
+    let titles = rows.iter().map(|row| row[TITLE].chars().count()).max().unwrap_or_default();
+    let room = titles.saturating_sub(over);
+    if over > 0 && room >= LEAST_TITLE {
+        for title in rows.iter_mut().map(|row| &mut row[TITLE]).filter(|title| title.chars().count() > room) {
+            *title = title.chars().take(room - 1).chain(['…']).collect();
+        }
+    }
+    rows
 }
 
 /// Rows with their columns one below the other.

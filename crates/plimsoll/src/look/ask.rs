@@ -38,6 +38,11 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
             observations.extend(beside.slabs);
+            if let Some(shared) = wrapped::several(eye, table, &mut candidate, &mut observations) {
+                let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
+                let took = eye.place.now().since(started);
+                return told.map(|one| Looked { took, ..one }).collect();
+            }
             observations.extend(published(eye, table, &candidate, &observations).await);
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
@@ -282,13 +287,35 @@ fn unknown(observations: &[Observation]) -> Account {
         });
     }
     if observations.iter().any(|observation| observation.outcome.is_ok()) {
-        let said: Vec<&str> = account.sources.iter().map(|status| status.outcome.text()).collect();
-        account.notes.push(Note::new(
-            "not-recognised",
-            format!("it answers, but as no engine that is known here: {}", said.join("; ")),
-        ));
+        let text = format!("it answers, but as no engine that is known here: {}", in_short(observations));
+        account.notes.push(Note::new("not-recognised", text));
     }
     account
+}
+
+/// What many questions brought, in a clause: `15 paths asked: 13 answered 404; GET /props 200 with JSON of another program`.
+fn in_short(observations: &[Observation]) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for observation in observations {
+        let kind = match &observation.outcome {
+            // What a refusal looks like tells nothing of who it is.
+            Ok(answer) if answer.status == 404 => "404".to_owned(),
+            Ok(answer) => format!("{}{}", answer.status, shape(&answer.body)),
+            Err(_) => "nothing".to_owned(),
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, gets)) => gets.push(&observation.get),
+            None => kinds.push((kind, vec![&observation.get])),
+        }
+    }
+    kinds.sort_by_key(|(_, gets)| std::cmp::Reverse(gets.len()));
+    let words = |(kind, gets): &(String, Vec<&str>)| match gets.as_slice() {
+        [one] => format!("{one} answered {kind}"),
+        many => format!("{} answered {kind}", many.len()),
+    };
+    let paths = if observations.len() == 1 { "path" } else { "paths" };
+    let kinds: Vec<String> = kinds.iter().map(words).collect();
+    format!("{} {paths} asked: {} (`plimsoll explain` lists them)", observations.len(), kinds.join("; "))
 }
 
 fn shape(body: &[u8]) -> &'static str {

@@ -1,10 +1,12 @@
 //! A target that serves other servers' pages: a cluster's agent, a collector, a time-series store. One page of it may be
-//! several servers; nothing else is asked of it, as nothing else there is theirs.
+//! several servers; nothing else is asked of it, as nothing else there is theirs. And a server whose own page tells of
+//! several that have a cache each.
 
 use std::collections::BTreeMap;
 
+use engines::table::{Source, Table};
 use engines::{Apart, Page, saved};
-use model::{Account, Answer, Facts, Note, Observation};
+use model::{Account, Answer, Note, Observation};
 use sense::Target;
 
 use super::candidate::{Candidate, Looked};
@@ -26,10 +28,9 @@ pub(super) fn read(
     observation: &mut Observation,
 ) -> Option<Shared> {
     let answer = observation.outcome.as_mut().ok().filter(|answer| answer.status == 200)?;
-    if candidate.process.is_some() {
-        return None;
-    }
-    let apart = engines::apart(&eye.tables, &answer.body).filter(|apart| apart.wrapper.is_some())?;
+    let alone = candidate.process.is_none();
+    let theirs = |apart: &Apart| apart.several || apart.wrapper.is_some() && alone;
+    let apart = engines::apart(&eye.tables, &answer.body).filter(theirs)?;
     if let [Page { server: None, body, passed, note, .. }] = apart.pages.as_slice() {
         // Its lines are those of the page, which may begin further down.
         (answer.body, answer.passed) = (body.clone(), passed.clone());
@@ -37,6 +38,21 @@ pub(super) fn read(
         return None;
     }
     Some(Shared { target: target.clone(), observation: observation.clone(), apart })
+}
+
+/// Takes a page of a known engine apart that tells of several.
+pub(super) fn several(
+    eye: &Eye,
+    table: &Table,
+    candidate: &mut Candidate,
+    observations: &mut [Observation],
+) -> Option<Shared> {
+    let of_several: Vec<&Source> = table.sources.iter().filter(|source| !source.servers.is_empty()).collect();
+    of_several.into_iter().find_map(|source| {
+        let target = candidate.ports.get(&source.on)?.clone();
+        let seen = observations.iter_mut().find(|seen| ask::is_of(seen, &target, &source.get))?;
+        read(eye, candidate, &target, seen).filter(|shared| shared.apart.several)
+    })
 }
 
 impl Shared {
@@ -82,7 +98,7 @@ fn one(
     let answer = Answer { status: 200, body: page.body, passed: page.passed, open_ended, ..Answer::default() };
     let mut observation = Observation { get: get.to_owned(), outcome: Ok(answer), ..seen.clone() };
     let logs = if alone { candidate.logs.as_slice() } else { &[] };
-    let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &Facts::new());
+    let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &candidate.flags);
     account.notes.extend(candidate.notes.iter().cloned().chain(page.note));
     // Workers that it names are addresses on another host than that of the page.
     named::settle(&mut account);

@@ -104,7 +104,7 @@ fn one(server: &Examined, width: usize) -> String {
     facts.extend(server.pid.map(|pid| format!("pid {pid}")));
     let title = format!("{} {}", server.role.name(), server.url);
     let about = if facts.is_empty() { String::new() } else { format!(" {}", faint(&facts.join(" · "))) };
-    let mut out = format!("{}{about}\n", strong(&title));
+    let mut out = hang("", 2, &format!("{}{about}", strong(&title)), width);
     out += &server.build.as_ref().map(|source| built(source, width)).unwrap_or_default();
     // What is missing first, then what is optional, then what is there.
     let order = |finding: &&Finding| (!finding.state.is_gap() || finding.optional, !finding.state.is_gap());
@@ -180,7 +180,7 @@ fn one_finding(finding: &Finding, again: bool, width: usize) -> String {
     if let Some(fix) = &finding.fix {
         if let Some(flag) = &fix.flag {
             let above = if again { " (as above)" } else { "" };
-            out += &format!("{}{}{above}\n", label("add"), strong(flag));
+            out += &hang(&label("add"), INDENT, &format!("{}{above}", strong(flag)), width);
             if !again {
                 out += &hang(&label("to"), INDENT, &fix.place, width);
             }
@@ -221,7 +221,8 @@ fn monitors(report: &Report, width: usize) -> String {
 fn one_monitor(watcher: &Watcher, width: usize) -> String {
     let pid = watcher.pid.map_or(String::new(), |pid| format!(" pid {pid}"));
     let config = watcher.config.as_ref().map_or(String::new(), |config| format!(" · {config}"));
-    let mut out = format!("  {} {}{}\n", strong(&watcher.title), watcher.url, faint(&format!("{pid}{config}")));
+    let title = format!("{} {}{}", strong(&watcher.title), watcher.url, faint(&format!("{pid}{config}")));
+    let mut out = hang("  ", 4, &title, width);
     if let Some(why) = &watcher.unreachable {
         return out + &hang(&label("unasked"), INDENT, why, width);
     }

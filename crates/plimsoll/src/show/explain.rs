@@ -7,7 +7,7 @@ use super::number::seconds;
 use super::paint::{faint, strong};
 use super::wrap::{columns, hang};
 use crate::look::{Look, Looked};
-use model::number::{amount, percent};
+use model::number::{amount, percent, with_unit};
 
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
@@ -20,11 +20,12 @@ pub(crate) fn explain(look: &Look) -> String {
         let mut writer = Writer { own: &server.url, width, remarks: Vec::new() };
         let fullest = server.ranks.iter().filter_map(Rank::binding).map(|(_, in_use)| in_use).reduce(f64::max);
         let answer = fullest.map_or(String::new(), |in_use| format!(": {} in use", percent(in_use)));
-        out += &strong(&format!("{} {}{answer}\n", server.role.name(), server.url));
-        out += &sources(one);
+        out += &hang("", 2, &strong(&format!("{} {}{answer}", server.role.name(), server.url)), width);
+        out += &sources(one, width);
         for rank in &server.ranks {
             for pool in &rank.pools {
-                out += &format!("  pool {} on {}{}\n", pool.pool, pool.tier, rank_words(server.ranks.len(), rank.rank));
+                let words = rank_words(server.ranks.len(), rank.rank);
+                out += &hang("  ", 4, &format!("pool {} on {}{words}", pool.pool, pool.tier), width);
                 for choice in one
                     .choices
                     .iter()
@@ -39,9 +40,7 @@ pub(crate) fn explain(look: &Look) -> String {
                 out += &writer.readings(rank.readings.iter());
             }
         }
-        if !one.account.facts.is_empty() {
-            out += &facts(one);
-        }
+        out += &facts(look, one, width);
         for (index, remark) in writer.remarks.iter().enumerate() {
             out += &hang(&format!("  ({}) ", index + 1), 6, remark, width);
         }
@@ -62,10 +61,11 @@ fn rank_words(ranks: usize, rank: model::RankId) -> String {
     }
 }
 
-fn sources(one: &Looked) -> String {
+fn sources(one: &Looked, width: usize) -> String {
     let mut out = String::from("  asked\n");
     for status in &one.account.sources {
-        out += &format!("    {:<16} {:>8}  {}\n", status.get, seconds(status.took), status.outcome.text());
+        let lead = format!("    {:<16} {:>8}  ", status.get, seconds(status.took));
+        out += &hang(&lead, 31, status.outcome.text(), width);
     }
     out
 }
@@ -81,7 +81,7 @@ fn contenders(choice: &fleet::Choice, width: usize) -> String {
                 format!(
                     "{} {}",
                     signal.row().title,
-                    reading.value.map_or("–".to_owned(), |value| value_words(*signal, value))
+                    reading.value.map_or("–".to_owned(), |value| value_words(reading.unit, value))
                 )
             })
             .collect();
@@ -117,20 +117,20 @@ impl Writer<'_> {
         // What is missing for one reason is one line.
         let mut lines: Vec<(Vec<&str>, String)> = Vec::new();
         for (signal, reading) in readings {
-            let words = self.words(*signal, reading);
+            let words = self.words(reading);
             match lines.iter_mut().find(|(_, known)| reading.value.is_none() && *known == words) {
                 Some((names, _)) => names.push(signal.row().title),
                 None => lines.push((vec![signal.row().title], words)),
             }
         }
         let line = |(names, words): (Vec<&str>, String)| match names.as_slice() {
-            [name] => hang(&format!("    {name:<16}"), 20, &words, self.width),
-            names => hang("    ", 20, &format!("{}: {words}", names.join(", ")), self.width),
+            [name] => hang(&format!("    {name:<16} "), 21, &words, self.width),
+            names => hang("    ", 21, &format!("{}: {words}", names.join(", ")), self.width),
         };
         lines.into_iter().map(line).collect()
     }
 
-    fn words(&mut self, signal: Signal, reading: &Reading) -> String {
+    fn words(&mut self, reading: &Reading) -> String {
         let state = match reading.state {
             State::Reported => "reported",
             State::Derived => "derived",
@@ -140,15 +140,13 @@ impl Writer<'_> {
             State::Stale => "stale",
             State::Unreachable => "unreachable",
         };
-        let mut parts = vec![match (reading.value, reading.unit) {
-            (Some(value), Unit::Ratio) => format!("{}, {state}", value_words(signal, value)),
-            (Some(value), unit) => {
-                format!("{} {}, {state}", value_words(signal, value), unit.name().replace("_per_", "/"))
-            }
-            (None, _) => state.to_owned(),
+        let unit = reading.unit;
+        let mut parts = vec![match reading.value {
+            Some(value) => format!("{}, {state}", with_unit(&value_words(unit, value), unit)),
+            None => state.to_owned(),
         }];
         if let Some(off) = reading.precision.filter(|off| *off > 0.0) {
-            parts.push(format!("±{}", value_words(signal, off)));
+            parts.push(format!("±{}", value_words(unit, off)));
         }
         if !reading.inputs.is_empty() {
             parts.push(format!("from {}", reading.inputs.join(", ")));
@@ -179,17 +177,22 @@ impl Writer<'_> {
     }
 }
 
-fn value_words(signal: Signal, value: f64) -> String {
-    match signal.unit() {
-        model::Unit::Ratio if value > 0.0 && value < 0.0005 => format!("{:.4} %", value * 100.0),
+fn value_words(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Ratio if value > 0.0 && value < 0.0005 => format!("{:.4} %", value * 100.0),
         unit => amount(value, unit),
     }
 }
 
-fn facts(one: &Looked) -> String {
-    let mut out = String::from("  facts\n");
-    for (name, fact) in &one.account.facts {
-        out += &format!("    {name:<16} {} {}\n", fact.value, faint(&format!("by {}", fact.source)));
-    }
-    out
+/// What is known of the server, without what only marks a kind of page for its table.
+fn facts(look: &Look, one: &Looked, width: usize) -> String {
+    let table = one.account.engine.as_deref().and_then(|name| look.eye_of(one).tables.get(name));
+    let is_mark = |name: &String| table.is_some_and(|table| table.engine.marks.contains(name));
+    let known = one.account.facts.iter().filter(|(name, _)| !is_mark(name));
+    let line = |(name, fact): (&String, &model::Fact)| {
+        let text = format!("{} {}", fact.value, faint(&format!("by {}", fact.source)));
+        hang(&format!("    {name:<16} "), 21, &text, width)
+    };
+    let lines: String = known.map(line).collect();
+    if lines.is_empty() { lines } else { format!("  facts\n{lines}") }
 }

@@ -1,8 +1,8 @@
 //! The fleet at a glance: roles side by side, one column each.
 
-use model::{Rank, Role, Server};
+use model::{Pool, Rank, Role, Server, Signal};
 
-use super::bar::bar;
+use super::bar::{bar, held};
 use super::number::several;
 use super::paint::{level, paint, strong};
 use model::number::percent;
@@ -81,7 +81,7 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
                 let length = signs + words.chars().count();
                 Cell { painted: bar(pool, server.verdict.level, signs) + &words, length }
             }
-            None => Cell::plain("?? in use unknown".to_owned(), room),
+            None => held_by(server, room).unwrap_or_else(|| Cell::plain("?? in use unknown".to_owned(), room)),
         });
         let style = level(server.verdict.level);
         let word_of = if server.is_told_by_router() { ", by its router" } else { "" };
@@ -94,9 +94,22 @@ fn column(role: Role, servers: &[&Server], room: usize) -> Vec<Cell> {
     cells
 }
 
+/// What a server's fullest pool holds, where nothing tells how much of that is locked: of a store that is all there is.
+fn held_by(server: &Server, room: usize) -> Option<Cell> {
+    let pools = server.ranks.iter().flat_map(|rank| &rank.pools);
+    let shares = pools.filter_map(|pool| Some((pool, Pool::fresh(pool, Signal::KV_OCCUPIED)?)));
+    let (pool, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let signs = room.saturating_sub(17).min(16);
+    let words = format!(" {} occupied", percent(share));
+    let length = signs + words.chars().count();
+    (length <= room).then(|| Cell { painted: held(pool, signs) + &words, length })
+}
+
 /// The address without the scheme; of a server on another host's loopback the host and the port, as a target may be given.
 pub(crate) fn address(server: &Server) -> String {
-    let (scheme, rest) = server.url.split_once("://").unwrap_or(("", &server.url));
+    // A file's name may hold an address further on: of that nothing is taken off.
+    let is_scheme = |(scheme, _): &(&str, &str)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let (scheme, rest) = server.url.split_once("://").filter(is_scheme).unwrap_or(("", &server.url));
     match rest.split_once("/127.0.0.1:") {
         Some((host, port)) if scheme == "ssh" => format!("{host}/{port}"),
         _ => rest.to_owned(),

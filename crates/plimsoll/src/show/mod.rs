@@ -4,6 +4,7 @@ mod bar;
 mod doctor;
 mod explain;
 mod fleet;
+mod headline;
 mod hosts;
 mod number;
 mod paint;

@@ -12,10 +12,19 @@ use super::wrap::{facts, hang};
 pub(super) const INDENT: usize = 11;
 /// Signs of a pool's bar.
 const BAR: usize = 28;
+/// Columns for a pool's name, where none is longer.
+const SHORT: usize = 8;
 
-/// The pool's lines on a screen of `width` columns; `many`: its server has several ranks.
-pub(super) fn lines(rank: &Rank, pool: &Pool, many: bool, level: Level, width: usize) -> String {
-    let name = pool_name(rank, pool, many);
+/// Columns that the names of a server's pools need: bars stand one below the other.
+pub(super) fn names(ranks: &[&Rank]) -> usize {
+    let many = ranks.len() > 1;
+    let names = ranks.iter().flat_map(|rank| rank.pools.iter().map(move |pool| pool_name(rank, pool, many)));
+    names.map(|name| name.chars().count()).max().unwrap_or_default().max(SHORT)
+}
+
+/// The pool's lines on a screen of `width` columns; `many`: its server has several ranks; `names`: columns for its name.
+pub(super) fn lines(rank: &Rank, pool: &Pool, many: bool, names: usize, level: Level, width: usize) -> String {
+    let name = format!("{:<names$}", pool_name(rank, pool, many));
     let has = |signal| pool.get(signal).is_some_and(|known| known.value.is_some());
     if !has(Signal::KV_IN_USE) {
         return if has(Signal::KV_OCCUPIED) { occupied(&name, pool, width) } else { unknown(&name, pool, width) };
@@ -40,10 +49,16 @@ fn occupied(name: &str, pool: &Pool, width: usize) -> String {
 }
 
 fn first_line(name: &str, share: &str, rest: &str, width: usize, bar: impl Fn(usize) -> String) -> String {
-    // A narrow screen takes from the bar, not from the numbers.
-    let more = name.chars().count().saturating_sub(8);
-    let room = width.saturating_sub(INDENT + 1 + more + share.chars().count() + rest.chars().count());
-    format!("  {name:<8} {} {}{rest}\n", bar(room.clamp(BAR / 4, BAR)), strong(share))
+    // A narrow screen takes from the bar, not from the numbers; what does not fit a short bar stands below.
+    let lead = format!("  {name} ");
+    let taken = lead.chars().count() + 1 + share.chars().count();
+    let beside = width.saturating_sub(taken + rest.chars().count());
+    if beside >= BAR / 4 {
+        return format!("{lead}{} {}{rest}\n", bar(beside.min(BAR)), strong(share));
+    }
+    let signs = width.saturating_sub(taken).clamp(BAR / 4, BAR);
+    let first = format!("{lead}{} {}\n", bar(signs), strong(share));
+    first + &hang(&" ".repeat(INDENT), INDENT, rest.trim_start_matches([',', ' ']), width)
 }
 
 /// The numbers, each with its name, and who said the first of them.
@@ -141,5 +156,5 @@ fn unknown(name: &str, pool: &Pool, width: usize) -> String {
         pool.get(Signal::KV_USED).filter(|used| used.state == State::Impossible).and_then(|used| used.reason.clone());
     let used = used.map_or(String::new(), |why| format!(": {why}"));
     let text = format!("{} in use {NOTHING} ({state}){used}{known}", "?".repeat(BAR));
-    hang(&format!("  {name:<9}"), INDENT, &text, width)
+    hang(&format!("  {name} "), INDENT, &text, width)
 }

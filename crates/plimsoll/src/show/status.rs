@@ -1,16 +1,17 @@
 //! The status screen: the answer first, then roles side by side, then every server, worst first.
 
-use model::{Level, Rank, Role, Server, Sign, Signal};
+use model::{Kind, Level, Rank, Reading, Role, Server, Sign, Signal, Unit};
 
 use super::bar::LEGEND;
 use super::fleet::{address, side_by_side, workers};
+use super::headline::headline;
 use super::hosts::{clocks, nothing, origin, unreached};
-use super::number::{precision, reading, seconds, several};
+use super::number::{reading, seconds, several};
 use super::paint::{faint, level, paint, strong};
-use super::pool::{self, INDENT, headroom};
+use super::pool::{self, INDENT};
 use super::wrap::{columns, facts, hang};
 use crate::look::{Look, UNREACHED, clock_of};
-use model::number::{percent, with_unit};
+use model::number::with_unit;
 
 /// Ranks of one server shown; the others are summed up in a line.
 const MOST_RANKS: usize = 16;
@@ -20,7 +21,7 @@ pub(crate) fn status(look: &Look) -> String {
     let width = columns();
     let snapshot = &look.snapshot;
     let mut out = origin(look.origin.as_deref(), width);
-    out += &answer(look);
+    out += &headline(look, width);
     out += &unreached(&snapshot.hosts, width);
     if snapshot.servers.is_empty() {
         out += &nothing_found(look, width);
@@ -75,63 +76,6 @@ pub(crate) fn status(look: &Look) -> String {
     out
 }
 
-/// The first line: the fullest pool of all.
-fn answer(look: &Look) -> String {
-    // Of equals the last is taken: backwards, the first, which stands first below as well.
-    let fullest = look.snapshot.servers.iter().rev().filter_map(|server| {
-        let best = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some((server, best))
-    });
-    match fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) {
-        Some((server, (pool, in_use))) => {
-            let verdict = server.verdict.level;
-            let word = paint(level(verdict), &verdict.name().to_uppercase());
-            let figure = strong(&format!("{} in use", percent(in_use)));
-            let headroom = headroom(pool);
-            let several = server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.binds).count() > 1);
-            let which = if several { format!(" of the {} pool", pool.name()) } else { String::new() };
-            let precision = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
-            let word_of = if server.is_told_by_router() { ", by its router's word" } else { "" };
-            let blind = look
-                .snapshot
-                .servers
-                .iter()
-                .filter(|server| server.role != Role::Router && server.verdict.level == Level::Unknown)
-                .count();
-            let blind = match blind {
-                0 => String::new(),
-                1 => format!("; {}", strong("1 server is unknown")),
-                several => format!("; {}", strong(&format!("{several} servers are unknown"))),
-            };
-            format!(
-                "KV cache  {word}  {} {}: {figure}{which}{precision}{headroom}{word_of}{blind}\n",
-                server.role.name(),
-                address(server)
-            )
-        }
-        None if look.snapshot.servers.is_empty() => String::new(),
-        None => what_is_held(&look.snapshot.servers).unwrap_or_else(|| {
-            format!("KV cache  {}  no server tells how full it is\n", paint(level(Level::Unknown), "UNKNOWN"))
-        }),
-    }
-}
-
-/// Where there are stores alone: what the fullest holds.
-fn what_is_held(servers: &[Server]) -> Option<String> {
-    if servers.iter().any(|server| ![Role::Store, Role::Router].contains(&server.role)) {
-        return None;
-    }
-    let pools = servers
-        .iter()
-        .flat_map(|server| server.ranks.iter().flat_map(|rank| &rank.pools).map(move |pool| (server, pool)));
-    let held = pools.filter_map(|(server, pool)| Some((server, pool, pool.fresh(Signal::KV_OCCUPIED)?)));
-    let (server, pool, share) = held.max_by(|one, other| one.2.total_cmp(&other.2))?;
-    let word = paint(level(server.verdict.level), &server.verdict.level.name().to_uppercase());
-    let figure = strong(&format!("{} occupied", percent(share)));
-    let off = pool.get(Signal::KV_OCCUPIED).map(precision).unwrap_or_default();
-    Some(format!("KV cache  {word}  store {}: {figure} of the {} tier{off}\n", address(server), pool.tier))
-}
-
 fn nothing_found(look: &Look, width: usize) -> String {
     let mut out = nothing(&look.snapshot.hosts, "status", width);
     for note in &look.notes {
@@ -158,12 +102,9 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     about.extend(server.numa_nodes.as_ref().map(|nodes| format!("NUMA {}", numbers(nodes))));
     about.extend(accelerators(server));
     let about = if about.is_empty() { String::new() } else { format!(" {}", faint(&about.join(" · "))) };
+    let lead = format!("{word}{}", " ".repeat(INDENT.saturating_sub(shown)));
     let role = if server.role == Role::Router { String::new() } else { format!("{} ", server.role.name()) };
-    let mut out = format!(
-        "{word}{}{}{about}\n",
-        " ".repeat(INDENT.saturating_sub(shown)),
-        strong(&format!("{role}{}", address(server))),
-    );
+    let mut out = hang(&lead, INDENT, &format!("{}{about}", strong(&format!("{role}{}", address(server)))), width);
 
     if server.role == Role::Router {
         let said = if server.unreachable.is_some() { verdict.reason.clone() } else { workers(server) };
@@ -178,11 +119,16 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
             let fullness = |rank: &Rank| rank.binding().map_or(-1.0, |(_, in_use)| in_use);
             ranks.sort_by(|a, b| fullness(b).total_cmp(&fullness(a)));
         }
+        let names = pool::names(&ranks);
         for rank in ranks.iter().take(MOST_RANKS) {
             for pool in &rank.pools {
-                out += &pool::lines(rank, pool, many, verdict.level, width);
+                out += &pool::lines(rank, pool, many, names, verdict.level, width);
             }
-            out += &requests(rank, width);
+            out += &requests(server.role, rank, width);
+        }
+        let in_order = ranks.is_sorted_by_key(|rank| rank.rank);
+        if many && !in_order {
+            out += &hang(&label(""), INDENT, &faint("ranks: the fullest first"), width);
         }
         if ranks.len() > MOST_RANKS {
             out += &hang(
@@ -193,8 +139,11 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
             );
         }
         let windows = [judge::ONE_LOOK, judge::ONE_LOOK_AND_LOG];
-        let reason =
+        let mut reason =
             windows.iter().fold(verdict.reason.clone(), |reason, window| reason.replace(&format!("; {window}"), ""));
+        if server.ranks.iter().filter_map(|rank| rank.readings.get(&Signal::REQ_RETRACTED_TOTAL)).any(says_preempted) {
+            reason = reason.replace(" retractions since start", " preemptions since start");
+        }
         if verdict.level != Level::Calm || reason.contains("wait") {
             out += &hang(&label("why"), INDENT, &reason, width);
         }
@@ -204,6 +153,8 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     }
     // What a sign was made from was said with it.
     let said = |text: &str| signs.iter().flat_map(|sign| &sign.evidence).any(|line| line.starts_with(text));
+    // What one flag mends is one line.
+    let mut folded: Vec<(String, Vec<&str>)> = Vec::new();
     for gap in server.gaps.iter().filter(|gap| !said(&gap.what)) {
         let away = || Some(gap.fix.place.strip_prefix("take ")?.split_once(" out of ")?.0);
         let fix = match (&gap.fix.flag, away()) {
@@ -211,7 +162,13 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
             (None, Some(flag)) => format!(" → without {flag}"),
             (None, None) => String::new(),
         };
-        out += &hang(&label("gap"), INDENT, &format!("{}{fix}", gap.what), width);
+        match folded.iter_mut().find(|(known, _)| !fix.is_empty() && *known == fix) {
+            Some((_, gaps)) => gaps.push(&gap.what),
+            None => folded.push((fix, vec![&gap.what])),
+        }
+    }
+    for (fix, gaps) in folded {
+        out += &hang(&label("gap"), INDENT, &format!("{}{fix}", together(&gaps)), width);
     }
     for note in server.notes.iter().filter(|note| !said(&note.text) && note.text != verdict.reason) {
         out += &hang(&label("note"), INDENT, &note.text, width);
@@ -219,11 +176,21 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     out
 }
 
+/// Gaps of one state say it once, behind the last.
+fn together(gaps: &[&str]) -> String {
+    let state = |gap: &str| gap.rsplit_once(": ").map(|(_, state)| state.to_owned());
+    let last = gaps.last().and_then(|last| state(last));
+    let alike = gaps.iter().all(|gap| state(gap) == last);
+    let bare = |gap: &&str| gap.rsplit_once(": ").filter(|_| alike).map_or(*gap, |(what, _)| what).to_owned();
+    let texts = gaps.iter().map(bare).collect::<Vec<_>>().join("; ");
+    last.filter(|_| alike).map_or(texts.clone(), |state| format!("{texts}: {state}"))
+}
+
 /// What is the matter, by which numbers, and what to do.
 fn signed(sign: &Sign, width: usize) -> String {
     let window = sign.window_s.map_or_else(String::new, |window| format!(" (watched for {})", seconds(window)));
     let mut out = hang(&label("sign"), INDENT, &format!("{}{window}", strong(&sign.what)), width);
-    out += &hang(&label("by"), INDENT, &sign.evidence.join("; "), width);
+    out += &hang(&label("seen"), INDENT, &sign.evidence.join("; "), width);
     out += &hang(&label("do"), INDENT, &sign.next, width);
     out
 }
@@ -247,13 +214,34 @@ fn label(word: &str) -> String {
     faint(&format!("  {word:<9}"))
 }
 
-fn requests(rank: &Rank, width: usize) -> String {
-    let shown = |signal: Signal| match rank.readings.get(&signal) {
-        Some(known) if known.value.is_some() || signal.row().always => {
-            Some(format!("{} {}", signal.row().title, reading(Some(known))))
+/// Whether the engine itself speaks of preemptions: then it is called so.
+fn says_preempted(known: &Reading) -> bool {
+    known.value.is_some() && known.source.as_deref().is_some_and(|source| source.contains("preempt"))
+}
+
+/// What a rank counts; of a store, which has no requests, what happened in it.
+fn requests(role: Role, rank: &Rank, width: usize) -> String {
+    let shown = |signal: Signal| {
+        let known = rank.readings.get(&signal)?;
+        if known.value.is_none() && (role == Role::Store || !signal.row().always) {
+            return None;
         }
-        _ => None,
+        let title = match signal {
+            Signal::REQ_RETRACTED_TOTAL | Signal::REQ_RETRACTED_RECENT if says_preempted(known) => {
+                signal.row().title.replace("retracted", "preempted")
+            }
+            _ => signal.row().title.to_owned(),
+        };
+        // Requests are what the line is about; everything else says what it counts.
+        let text = reading(Some(known));
+        let counted = known.unit != Unit::Requests && known.value.is_some();
+        Some(format!("{title} {}", if counted { with_unit(&text, known.unit) } else { text }))
     };
+    if role == Role::Store {
+        let happened = Signal::all().filter(|signal| signal.row().kind == Kind::Counter);
+        let parts: Vec<String> = happened.filter_map(shown).collect();
+        return if parts.is_empty() { String::new() } else { facts(&label("events"), INDENT, &parts, width) };
+    }
     let signals = [
         Signal::REQ_RUNNING,
         Signal::REQ_WAITING,

@@ -129,6 +129,10 @@ fn one(source: &Source, row: &Read, from: &str, said: &Said, around: Around<'_>,
         Ok(value) => value,
         Err(why) => return Some(Reading::impossible(row.unit.unwrap_or(row.signal.unit()), why, from, said.at)),
     };
+    if row.nan_idle && value.is_nan() && around.idle != Some(false) {
+        let why = format!("{} is no number while nothing runs", said.name);
+        return Some(Reading::not_reported(row.unit.unwrap_or(row.signal.unit()), why));
+    }
     let named = |name: &str| {
         let of_label = said.factors.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
         of_label.or_else(|| fact_number(account, name))

@@ -97,6 +97,10 @@ fn unscraped(eye: &Eye, scraping: &[&Watcher], missing: &[(&Looked, Page<'_>)]) 
         let what = format!("whether anybody keeps the history of {whose} could not be asked");
         return Some(gap(what, &evidence, Fix { flag: None, place, series }, ""));
     }
+    let unready = missing.iter().filter_map(|(one, page)| Some((one.candidate.url(), page.first.as_ref()?)));
+    evidence.extend(
+        unready.map(|(url, first)| format!("{url}: before that its page has nothing of the cache, so first {first}")),
+    );
     let scraper = asked.first().copied();
     let jobs = jobs(eye, scraper, missing, &mut evidence);
     let place = if let Some(watcher) = scraper {

@@ -8,7 +8,7 @@ mod page_test;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use lint::{ActiveTarget, Kind, Monitor, Running, ScrapeGap, active_targets, freshness, freshness_query};
-use model::Observation;
+use model::{Note, Observation};
 use sense::http::Scheme;
 use sense::{NetNs, Process, Target, processes};
 use serde::Serialize;
@@ -81,6 +81,11 @@ pub(crate) async fn watchers(look: &Look) -> anyhow::Result<Vec<Watcher>> {
         }
     }
     Ok(watchers)
+}
+
+/// The servers whose pages no scraper needs, each with its reason.
+pub(crate) fn not_worth_scraping(look: &Look) -> Vec<Note> {
+    look.looked.iter().filter_map(|one| page::not_worth_it(look.eye_of(one), one)).collect()
 }
 
 /// The monitors that run on one site.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use engines::table::{Need, Table};
 use lint::ActiveTarget;
+use model::{Finding, FindingState, Note, Readings};
 use sense::Target;
 
 use super::super::identity::{Space, Spot};
 use super::super::{Eye, Looked};
 
-/// The page of a server that tells its cache.
+/// The page of a server that tells its cache, or will once something is mended.
 pub(super) struct Page<'a> {
     /// The port that has it.
     pub(super) target: &'a Target,
@@ -18,6 +20,8 @@ pub(super) struct Page<'a> {
     pub(super) series: Vec<String>,
     /// Those that tell how full it is.
     pub(super) telling: Vec<String>,
+    /// What must be mended before it tells anything.
+    pub(super) first: Option<String>,
     /// The site that it is on.
     pub(super) site: usize,
     /// Where it is, seen from its own site and from others.
@@ -25,19 +29,22 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// The page of a server; routers too, when their page tells it.
+    /// The page of a server; routers too, when their page tells it. None where no scraper would find the cache on it.
     pub(super) fn of(eye: &'a Eye, one: &'a Looked) -> Option<Page<'a>> {
-        let table = eye.tables.get(one.account.engine.as_deref()?)?;
-        let need =
-            one.findings.iter().find(|finding| finding.id.ends_with("kv-series") || finding.id == "router-kv")?;
-        let source = table.needs.iter().find(|known| known.id == need.id).map(|known| &known.source)?;
-        let source = table.sources.iter().find(|known| known.id == *source)?;
+        let (table, need, finding) = fullness(eye, one)?;
+        let first = match (finding.state, &finding.fix) {
+            _ if tells(need, one) => None,
+            (FindingState::Found | FindingState::NotYet, _) => None,
+            (FindingState::Off, Some(fix)) => Some(fix.flag.clone().unwrap_or_else(|| fix.place.clone())),
+            _ => return None,
+        };
+        let source = table.sources.iter().find(|known| known.id == need.source)?;
         let target = one.candidate.ports.get(&source.on)?;
         let series = engines::series_of(table, &one.account, &need.id);
         let telling = engines::telling_series_of(table, &one.account, &need.id);
         let telling = if telling.is_empty() { series.clone() } else { telling };
         let path = source.get.split('?').next().unwrap_or_default();
-        (!series.is_empty()).then(|| Page { series, telling, ..Page::at(eye, one.site, target, path) })
+        (!series.is_empty()).then(|| Page { series, telling, first, ..Page::at(eye, one.site, target, path) })
     }
 
     /// A page that is at `path` of a target on a site.
@@ -47,8 +54,37 @@ impl<'a> Page<'a> {
         let outside = eye.atlas.outside(target).into_iter();
         let outside = outside.map(|address| Spot::remote(address, target.base.port, &whole.base.prefix)).collect();
         let spots = (eye.atlas.spots(&whole), outside);
-        Page { target, path, series: Vec::new(), telling: Vec::new(), site, spots }
+        Page { target, path, series: Vec::new(), telling: Vec::new(), first: None, site, spots }
     }
+}
+
+/// The need of a server that is about how full its cache is, for a scraper, and how it stands.
+fn fullness<'a>(eye: &'a Eye, one: &'a Looked) -> Option<(&'a Table, &'a Need, &'a Finding)> {
+    let table = eye.tables.get(one.account.engine.as_deref()?)?;
+    let mut needs = table.needs.iter().filter(|need| !need.fullness.is_empty());
+    needs.find_map(|need| Some((table, need, one.findings.iter().find(|finding| finding.id == need.id)?)))
+}
+
+/// Whether a page had one of the numbers that suffice, whatever else the need wants.
+fn tells(need: &Need, one: &Looked) -> bool {
+    let has = |readings: &Readings| {
+        need.fullness.iter().any(|signal| readings.get(signal).is_some_and(|reading| reading.value.is_some()))
+    };
+    let account = &one.account;
+    account.sets.iter().any(|set| set.source == need.source && has(&set.readings))
+        || account.views.iter().any(|view| view.source == need.source && has(&view.readings))
+}
+
+/// That no scraper finds the cache on the page of a server, and why.
+pub(super) fn not_worth_it(eye: &Eye, one: &Looked) -> Option<Note> {
+    let (_, need, finding) = fullness(eye, one)?;
+    if tells(need, one)
+        || ![FindingState::NotOffered, FindingState::NotNeeded, FindingState::Dead].contains(&finding.state)
+    {
+        return None;
+    }
+    let why = &finding.evidence;
+    Some(Note::new("not-worth-scraping", format!("{}: not worth scraping for the cache: {why}", one.candidate.url())))
 }
 
 /// What a scraper fetches, as far as it can be one of the pages.

@@ -1,0 +1,89 @@
+//! The first line: how full the server is that is worst off, and how many say nothing. It is what is read at night, and by
+//! `head -1`, so it never calls a fleet calm in which something is not.
+
+use model::{Level, Pool, Rank, Role, Server, Signal};
+
+use super::fleet::address;
+use super::number::{precision, several};
+use super::paint::{level, paint, strong};
+use super::pool::headroom;
+use super::wrap::hang;
+use crate::look::Look;
+use model::number::percent;
+
+/// Columns before the line's text, as wide as `KV cache  `.
+const INDENT: usize = 10;
+
+/// The line; nothing where there is no server.
+pub(super) fn headline(look: &Look, width: usize) -> String {
+    let servers = &look.snapshot.servers;
+    if servers.is_empty() {
+        return String::new();
+    }
+    let caches: Vec<&Server> = servers.iter().filter(|server| server.role != Role::Router).collect();
+    let unknown = caches.iter().filter(|server| server.verdict.level == Level::Unknown).count();
+    // Worst first is the order of servers; of calm ones a store comes last, since a full store is no trouble.
+    let worst = caches.iter().find(|server| ![Level::Unknown, Level::Calm].contains(&server.verdict.level));
+    let calm = |server: &&&Server| server.verdict.level == Level::Calm;
+    let at_ease = || {
+        let first = caches.iter().filter(calm).find(|server| server.role != Role::Store);
+        first.or_else(|| caches.iter().find(calm))
+    };
+    // Of a server that is not known as a whole some rank may be.
+    let partly =
+        || caches.iter().filter(|server| server.verdict.level == Level::Unknown).find_map(|server| told(server));
+    let verb = if unknown == 1 { "is" } else { "are" };
+    let (word, text) = match (worst, unknown) {
+        (Some(server), _) => {
+            let rest = if unknown == 0 {
+                String::new()
+            } else {
+                format!("; {}", strong(&format!("{} {verb} unknown", several(unknown, "server"))))
+            };
+            let figure = told(server).unwrap_or_else(|| format!("{}: {}", named(server), server.verdict.reason));
+            (server.verdict.level, format!("{figure}{rest}"))
+        }
+        (None, 0) => match at_ease() {
+            Some(server) => (Level::Calm, told(server).unwrap_or_else(|| named(server))),
+            None => (Level::Unknown, "no server tells how full it is".to_owned()),
+        },
+        (None, _) => {
+            let counted = strong(&format!("{unknown} of {} {verb} unknown", several(caches.len(), "server")));
+            let text = match (at_ease().and_then(|server| told(server)), partly()) {
+                (Some(figure), _) => format!("{counted}; calm is {figure}"),
+                (None, Some(figure)) if caches.len() == 1 => figure,
+                (None, Some(figure)) => format!("{counted}; of {figure}"),
+                (None, None) => "no server tells how full it is".to_owned(),
+            };
+            (Level::Unknown, text)
+        }
+    };
+    let lead = format!("KV cache  {}  ", paint(level(word), &word.name().to_uppercase()));
+    hang(&lead, INDENT, &text, width)
+}
+
+fn named(server: &Server) -> String {
+    format!("{} {}", server.role.name(), address(server))
+}
+
+/// How full a server is: its fullest pool, or what a store holds.
+fn told(server: &Server) -> Option<String> {
+    let fullest = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((pool, in_use)) = fullest else { return held(server) };
+    let several = server.ranks.iter().any(|rank| rank.pools.iter().filter(|pool| pool.binds).count() > 1);
+    let which = if several { format!(" of the {} pool", pool.name()) } else { String::new() };
+    let off = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
+    let figure = strong(&format!("{} in use", percent(in_use)));
+    let by = if server.is_told_by_router() { ", by its router's word" } else { "" };
+    Some(format!("{}: {figure}{which}{off}{}{by}", named(server), headroom(pool)))
+}
+
+/// What the fullest tier of a store holds.
+fn held(server: &Server) -> Option<String> {
+    let pools = server.ranks.iter().filter(|_| server.role == Role::Store).flat_map(|rank| &rank.pools);
+    let shares = pools.filter_map(|pool| Some((pool, Pool::fresh(pool, Signal::KV_OCCUPIED)?)));
+    let (pool, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let off = pool.get(Signal::KV_OCCUPIED).map(precision).unwrap_or_default();
+    let figure = strong(&format!("{} occupied", percent(share)));
+    Some(format!("{}: {figure} of the {} tier{off}", named(server), pool.tier))
+}

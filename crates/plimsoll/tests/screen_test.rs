@@ -1,0 +1,192 @@
+//! What stands on the screen, and where: the first line, columns side by side, lines that fit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::{Answer, Output, Replay, plimsoll};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// A page of vLLM: 2,000 blocks of 16 tokens can be given out, of which `in_use` are held.
+fn vllm(folder: &Path, name: &str, in_use: Option<f64>, waiting: u32) -> String {
+    let labels = r#"{model_name="m",engine="0"}"#;
+    let mut page = format!("vllm:num_requests_running{labels} 3\nvllm:num_requests_waiting{labels} {waiting}\n");
+    page += &format!("vllm:prefix_cache_queries_total{labels} 5\n");
+    if let Some(in_use) = in_use {
+        page += &format!("vllm:kv_cache_usage_perc{labels} {in_use}\n");
+        page += "vllm:cache_config_info{model_name=\"m\",engine=\"0\",num_gpu_blocks=\"2001\",block_size=\"16\"} 1\n";
+    }
+    written(folder, name, &page)
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("a path").to_owned()
+}
+
+fn status(files: &[&str]) -> Output {
+    plimsoll(PROGRAM, &[&["status"], files].concat())
+}
+
+/// The headline, which may be folded: up to the first empty line.
+fn headline(files: &[&str]) -> String {
+    let text = status(files).text;
+    let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    let folder = Path::new(files[0]).parent().expect("a folder").to_str().expect("a path");
+    lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace(&format!("{folder}/"), "")
+}
+
+#[test]
+fn the_first_line_is_of_the_worst_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    // 72 % with requests that wait is tight (verdicts.toml: from 70 % while requests wait), 80 % without is calm.
+    let tight = vllm(folder, "tight.prom", Some(0.72), 9);
+    let calm = vllm(folder, "calm.prom", Some(0.8), 0);
+    let less = vllm(folder, "less.prom", Some(0.3), 0);
+    let unknown = vllm(folder, "unknown.prom", None, 0);
+
+    let said = headline(&[&calm, &tight]);
+    assert!(said.starts_with("KV cache TIGHT unified tight.prom: 72.0 % in use"), "{said}");
+    let said = headline(&[&calm, &tight, &unknown]);
+    assert!(said.starts_with("KV cache TIGHT unified tight.prom: 72.0 % in use"), "{said}");
+    assert!(said.ends_with("; 1 server is unknown"), "{said}");
+    // Nothing is above calm: what is not known comes first.
+    let said = headline(&[&calm, &unknown]);
+    assert!(
+        said.starts_with("KV cache UNKNOWN 1 of 2 servers is unknown; calm is unified calm.prom: 80.0 %"),
+        "{said}"
+    );
+    // Of equals the fullest.
+    let said = headline(&[&less, &calm]);
+    assert!(said.starts_with("KV cache CALM unified calm.prom: 80.0 % in use"), "{said}");
+    assert!(headline(&[&unknown]).starts_with("KV cache UNKNOWN no server tells how full it is"));
+}
+
+/// A recorded server, live again.
+fn replayed(capture: &Path) -> Replay {
+    let text = std::fs::read_to_string(capture.join("capture.toml")).expect("a capture");
+    let parsed: toml::Table = toml::from_str(&text).expect("a capture");
+    let mut replay = Replay::start();
+    for answer in parsed.get("answer").and_then(toml::Value::as_array).into_iter().flatten() {
+        let word = |key: &str| answer.get(key).and_then(toml::Value::as_str);
+        let (Some(get), Some(file)) = (word("get"), word("file")) else { continue };
+        let status = answer.get("status").and_then(toml::Value::as_integer).unwrap_or(200);
+        let body = std::fs::read(capture.join(file)).expect("a file");
+        let told = if word("content_type").is_some_and(|kind| kind.contains("json")) {
+            Answer::json(body)
+        } else {
+            Answer::page(body)
+        };
+        replay = replay.with(get, told.status(status as u16));
+    }
+    replay
+}
+
+fn captures() -> Vec<PathBuf> {
+    let engines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines");
+    let within =
+        |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+    let mut all: Vec<PathBuf> = within(engines).flat_map(|engine| within(engine.join("captures"))).collect();
+    all.retain(|capture| capture.join("capture.toml").exists());
+    all.sort();
+    all
+}
+
+fn capture(name: &str) -> Replay {
+    replayed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines").join(name))
+}
+
+/// What a command says on a screen of so many columns.
+fn on_screen(columns: usize, arguments: &[&str]) -> String {
+    let mut command = Command::new(PROGRAM);
+    let output = command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", columns.to_string()).output();
+    String::from_utf8_lossy(&output.expect("the program").stdout).into_owned()
+}
+
+/// Lines over the edge that could have been broken: a single word, a line of a unit or of a configuration cannot.
+fn over(columns: usize, text: &str) -> Vec<String> {
+    let mut to_be_copied = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let text = line.trim_start();
+        // What is to be copied begins below one of these, and ends where the text is less far to the right.
+        to_be_copied =
+            text.starts_with("drop-in") || text == "add" || to_be_copied && line.starts_with("              ");
+        if line.chars().count() > columns && text.contains(' ') && !to_be_copied {
+            lines.push(line.to_owned());
+        }
+    }
+    lines
+}
+
+#[test]
+fn no_line_goes_over_the_edge() {
+    let captures = captures();
+    assert!(captures.len() > 200, "{}", captures.len());
+    let mut faults = Vec::new();
+    for capture in &captures {
+        let server = replayed(capture);
+        for command in ["status", "doctor", "explain"] {
+            let text = on_screen(80, &[command, &server.url()]);
+            assert!(!text.is_empty(), "{command} {}", capture.display());
+            let name = |line| format!("{command} {}: {line}", capture.display());
+            faults.extend(over(80, &text).into_iter().map(name));
+        }
+    }
+    faults.extend(over(80, &on_screen(80, &["engines", "list"])));
+    assert!(faults.is_empty(), "{} lines:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_store_is_shown_by_what_it_holds() {
+    let (engine, store) = (capture("vllm/captures/0.32.0-load"), capture("lmcache/captures/0.5.6-load"));
+    let text = on_screen(100, &["status", &engine.url(), &store.url()]);
+    // The capture's own expectation: 46,137,344 of 67,108,864 bytes.
+    assert!(text.contains(" 68.8 % occupied\n") && !text.contains("?? in use unknown"), "{text}");
+    // It has no requests; what is counted says what it counts.
+    let block = text.split("\n\n").find(|block| block.contains("store 127.0.0.1")).expect("the store");
+    assert!(!block.contains("requests"), "{block}");
+    assert!(block.contains("events") && block.contains("evicted 5 blocks"), "{block}");
+    // `fits at once 4` beside twelve that run was plainly false.
+    assert!(text.contains("running 12") && text.contains("fit at full length 4"), "{text}");
+    assert!(text.contains("preempted 113") && !text.contains("retracted 113"), "{text}");
+}
+
+#[test]
+fn explanations_are_for_people() {
+    let store = capture("lmcache/captures/0.5.6-load");
+    let text = on_screen(100, &["explain", &store.url()]);
+    assert!(text.contains("64.0 MiB") && !text.contains("M bytes"), "{text}");
+    for name in ["idle before reclaim", "failed allocations"] {
+        let behind: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix(name)).collect();
+        assert!(!behind.is_empty() && behind.iter().all(|behind| behind.starts_with(' ')), "{name}: {behind:?}");
+    }
+    let engine = capture("vllm/captures/0.32.0-load");
+    let text = on_screen(100, &["explain", &engine.url()]);
+    let facts = text.split("  facts\n").nth(1).expect("facts");
+    assert!(facts.contains("num_gpu_blocks") && !facts.contains("\n    v1 "), "{facts}");
+}
+
+#[test]
+fn who_is_not_known_is_said_in_a_clause() {
+    let other = Replay::start().with("/props", Answer::json(r#"{"hello": 1}"#));
+    let text = on_screen(100, &["status", &other.url()]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("answered 404; /props answered 200 with JSON of another program (`plimsoll explain`"),
+        "{text}"
+    );
+    assert_eq!(text.matches("404").count(), 1, "{text}");
+    // llama-server without a model of its own says so in /props.
+    let router = on_screen(100, &["status", &capture("llamacpp/captures/b11434-router").url()]);
+    assert!(router.contains("llamacpp 11434") && router.contains("router"), "{router}");
+}
+
+#[test]
+fn what_no_idle_server_can_say_is_no_sign() {
+    let idle = capture("llamacpp/captures/b4687-ctx0-idle");
+    let text = on_screen(100, &["status", &idle.url()]);
+    assert!(!text.contains("cannot be"), "{text}");
+}
