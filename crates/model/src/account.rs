@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::text::printable;
-use crate::{Note, RankId, Reading, Readings, Role, Signal, Time};
+use crate::{Note, RankId, Reading, Readings, Role, Signal, Time, Trouble};
 
 /// Facts about a server that are not numbers of the moment: version, role, flags. Keyed by the name that the engine's
 /// tables give them.
@@ -40,6 +40,8 @@ pub struct Account {
     pub sources: Vec<SourceStatus>,
     /// Remarks from reading.
     pub notes: Vec<Note>,
+    /// What it says of itself that is trouble by itself, in the table's order.
+    pub troubles: Vec<Trouble>,
 }
 
 /// The numbers of one pool of one rank, all from one observation.

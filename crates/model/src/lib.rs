@@ -33,4 +33,4 @@ pub use sign::Sign;
 pub use signal::{Kind, Row, Scope, Signal, Unit};
 pub use snapshot::{Fleet, HostReport, SelfReport, Snapshot};
 pub use time::Time;
-pub use verdict::{Level, Verdict};
+pub use verdict::{Level, Trouble, Verdict};

@@ -52,7 +52,7 @@ impl Folder {
             (table.log, table.lines) = (file.log, file.line);
         }
         if let Some(file) = doctor {
-            table.needs = file.need;
+            (table.needs, table.troubles) = (file.need, file.trouble);
         }
         if faults.is_empty() {
             if table.engine.name != self.name {
