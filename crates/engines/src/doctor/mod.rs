@@ -229,8 +229,10 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
 }
 
+/// Whether a source tells it: also where something about it had to be assumed, but not what follows from a fact alone.
 fn is_told(reading: &model::Reading) -> bool {
-    reading.value.is_some() && matches!(reading.state, State::Reported | State::Derived)
+    let said = reading.state == State::Inferred && reading.source.is_some();
+    reading.value.is_some() && (said || matches!(reading.state, State::Reported | State::Derived))
 }
 
 fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {
