@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Account, Log, Note, Stretch, Time};
 use wire::log::{self, Anchors};
 
-use super::super::facts;
+use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
 use crate::table::Table;
@@ -106,6 +106,8 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         zoneless: 0,
         long: 0,
         writers: BTreeSet::new(),
+        ranks: BTreeSet::new(),
+        more_ranks: false,
         out: Scanned {
             name: log.name.clone(),
             as_of: log.at,
@@ -141,6 +143,10 @@ struct Walk<'a> {
     long: usize,
     /// Who is said to have written lines that were kept.
     writers: BTreeSet<String>,
+    /// The ranks of lines that were kept, as they are said.
+    ranks: BTreeSet<Vec<(String, u32)>>,
+    /// There were more of them than are kept.
+    more_ranks: bool,
     out: Scanned,
 }
 
@@ -192,6 +198,14 @@ impl Walk<'_> {
                 continue;
             }
             earlier = 0;
+            let ranks: Vec<(String, u32)> = ranks.iter().map(|(kind, number)| ((*kind).to_owned(), *number)).collect();
+            if !self.ranks.contains(&ranks) {
+                if self.ranks.len() == MOST_RANKS {
+                    self.more_ranks = true;
+                    continue;
+                }
+                self.ranks.insert(ranks.clone());
+            }
             if let Some(writer) = log::writer(raw).filter(|writer| !self.writers.contains(*writer)) {
                 self.writers.insert(writer.to_owned());
             }
@@ -220,7 +234,7 @@ impl Walk<'_> {
                 timed,
                 source: place,
                 pairs,
-                ranks: ranks.iter().map(|(kind, number)| ((*kind).to_owned(), *number)).collect(),
+                ranks,
             });
             if table_row.run {
                 // The run begins here.
@@ -305,6 +319,11 @@ impl Walk<'_> {
             let most = log::MOST_LINE >> 20;
             let text = format!("{}: {} lines are longer than {most} MiB and were not read", self.log.name, self.long);
             self.out.notes.push(Note::new("log-long", text));
+        }
+        if self.more_ranks {
+            let text =
+                format!("{}: more than {MOST_RANKS} ranks; lines of those that are met last were not read", self.log.name);
+            self.out.notes.push(Note::new("cut", text));
         }
         if self.writers.len() > 1 {
             let shown: Vec<&str> = self.writers.iter().take(4).map(String::as_str).collect();
