@@ -203,23 +203,27 @@ fn store(server: &Server) -> Verdict {
 
 /// What holds requests back when it is not the cache.
 fn what_binds(server: &Server, in_use: f64) -> String {
-    let not_cache = if in_use < HALF { ", not for want of cache" } else { "" };
     let sum = |signal| sum(&server.ranks, signal).unwrap_or(0.0);
+    // Who was thrown out waits for want of cache, however much of it is free by now.
+    let thrown_out = sum(Signal::REQ_RETRACTED_QUEUE);
+    let not_cache = match thrown_out {
+        some if some > 0.0 => format!(", {some:.0} thrown out for want of cache earlier"),
+        _ if in_use < HALF => ", not for want of cache".to_owned(),
+        _ => String::new(),
+    };
     let (running, most) = (sum(Signal::REQ_RUNNING), sum(Signal::REQ_MAX_RUNNING));
     if most > 0.0 && running >= most {
         return format!("{not_cache}: the request cap of {most:.0} is reached");
     }
-    let queues = [
-        Signal::PD_BOOTSTRAP,
-        Signal::PD_INFLIGHT,
-        Signal::PD_PREALLOC,
-        Signal::PD_TRANSFER,
-        Signal::REQ_RETRACTED_QUEUE,
-    ];
+    let queues = [Signal::PD_BOOTSTRAP, Signal::PD_INFLIGHT, Signal::PD_PREALLOC, Signal::PD_TRANSFER];
     let standing: Vec<String> = queues
         .into_iter()
         .filter(|signal| sum(*signal) > 0.0)
         .map(|signal| format!("{:.0} {}", sum(signal), signal.row().title))
         .collect();
-    if standing.is_empty() { String::new() } else { format!("{not_cache}: {}", standing.join(", ")) }
+    match (standing.is_empty(), thrown_out > 0.0) {
+        (true, true) => not_cache,
+        (true, false) => String::new(),
+        (false, _) => format!("{not_cache}: {}", standing.join(", ")),
+    }
 }
