@@ -30,7 +30,8 @@ fn a_fact_that_is_trouble_is_a_level_and_a_note_that_names_who_said_it() {
     let account = made::told(&tables, &[made::answer("/status", r#"{"alive": false, "in_use": 0.1}"#)], &[]);
     assert_eq!(account.troubles.len(), 1);
     assert_eq!((account.troubles[0].level, account.troubles[0].why.as_str()), (Level::Stuck, "the thread is dead"));
-    let said: Vec<&str> = account.notes.iter().filter(|note| note.id == "engine-says").map(|note| &*note.text).collect();
+    let said: Vec<&str> =
+        account.notes.iter().filter(|note| note.id == "engine-says").map(|note| &*note.text).collect();
     assert_eq!(said, ["the thread is dead, by /status alive"]);
     assert_eq!(made::value(&account, Signal::KV_IN_USE), Some(0.1));
 }

@@ -77,7 +77,8 @@ fn finish(
 /// What a computed number lacks, when its other part is there.
 fn needs(signal: Signal, readings: &Readings) -> Option<&'static str> {
     let has = |signal| readings.get(&signal).is_some_and(|reading: &Reading| reading.value.is_some());
-    let stored_nothing = has(Signal::KV_STORED) && readings.get(&Signal::KV_CAPACITY).and_then(|all| all.value) == Some(0.0);
+    let stored_nothing =
+        has(Signal::KV_STORED) && readings.get(&Signal::KV_CAPACITY).and_then(|all| all.value) == Some(0.0);
     match signal {
         Signal::KV_OCCUPIED if stored_nothing => Some("nothing of a capacity of 0 is neither empty nor full"),
         Signal::KV_OCCUPIED if has(Signal::KV_USED) => Some("needs evictable as well as used"),

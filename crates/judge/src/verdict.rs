@@ -44,10 +44,9 @@ pub fn verdict(server: &Server) -> Verdict {
     match worst.filter(|_| server.unreachable.is_none()) {
         // How old its word is nothing says: where its numbers are of the past, so may that be.
         Some(trouble) if verdict.level == Level::Unknown => Verdict { reason: trouble.why.clone(), ..verdict },
-        Some(trouble) if trouble.level > Level::Unknown => Verdict {
-            level: verdict.level.max(trouble.level),
-            reason: format!("{}; {}", trouble.why, verdict.reason),
-        },
+        Some(trouble) if trouble.level > Level::Unknown => {
+            Verdict { level: verdict.level.max(trouble.level), reason: format!("{}; {}", trouble.why, verdict.reason) }
+        }
         _ => verdict,
     }
 }

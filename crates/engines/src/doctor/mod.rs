@@ -5,13 +5,13 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use model::{Account, Finding, FindingState, Fix, Server, Signal, SourceOutcome, State};
+use model::{Account, Finding, FindingState, Fix, Server, Signal, Silence, SourceOutcome, State};
 
 use self::series::{defined, places, series};
 pub use self::series::{series_of, telling_series_of};
 use self::words::{case_evidence, joined, meanwhile, mend, price, where_it_goes};
 use crate::from_files;
-use crate::missing::offered;
+use crate::missing::{offered, said_nothing, unsaid};
 use crate::offered::Build;
 use crate::table::condition::Holds;
 use crate::table::{Case, CaseState, Need, Source, Table};
@@ -180,6 +180,9 @@ fn seen(
     };
     match &status.outcome {
         SourceOutcome::Answered => answered(account, need, source, status.passed_by.as_deref()),
+        SourceOutcome::Empty(text) => {
+            unsaid_ones(account, source, &need.signals).unwrap_or_else(|| (FindingState::Broken, text.clone()))
+        }
         SourceOutcome::Off(text) => match account.facts.get(&source.id).filter(|fact| fact.value == "on") {
             Some(fact) => (FindingState::Broken, format!("switched on by {}, but {text}", fact.source)),
             None => (FindingState::Off, text.clone()),
@@ -206,6 +209,9 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
     if missing.is_empty() {
         return (FindingState::Found, format!("GET {} tells it", source.get));
     }
+    if let Some(told) = unsaid_ones(account, source, &missing) {
+        return told;
+    }
     // What is divided by a count is not there while that is 0.
     if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy || row.over.is_some())) {
         return (FindingState::NotYet, format!("the series appears with the first one; GET {} answers", source.get));
@@ -227,6 +233,19 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
         return (FindingState::NotAsked, text);
     }
     (FindingState::Broken, format!("GET {} answers, but without {}", source.get, names.join(", ")))
+}
+
+/// How a need stands of which all that is `missing` stands on the page without a number.
+fn unsaid_ones(account: &Account, source: &Source, missing: &[Signal]) -> Option<(FindingState, String)> {
+    let of = |signal: &Signal| {
+        let mut rows = source.read.iter().filter(|row| row.signal == *signal && offered(row, account));
+        rows.find_map(|row| unsaid(account, &source.id, row))
+    };
+    let found: Vec<_> = missing.iter().map(of).collect::<Option<_>>()?;
+    let cut = found.iter().find(|unsaid| unsaid.how == Silence::Cut);
+    let told = cut.or(found.first())?;
+    let state = if cut.is_some() { FindingState::NotAsked } else { FindingState::NotYet };
+    Some((state, said_nothing(told, &format!("GET {}", source.get))))
 }
 
 /// Whether a source tells it: also where something about it had to be assumed, but not what follows from a fact alone.

@@ -227,15 +227,7 @@ impl Walk<'_> {
             let open = last && range.end == stretch.bytes.len();
             let pairs = pairs(message, open);
             facts::of_line(self.table, table_row, message, &pairs, &place, account);
-            self.out.lines.push(Seen {
-                row,
-                remark,
-                at,
-                timed,
-                source: place,
-                pairs,
-                ranks,
-            });
+            self.out.lines.push(Seen { row, remark, at, timed, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
                 self.covered(last, Some(Time(f64::MIN)));
@@ -321,8 +313,10 @@ impl Walk<'_> {
             self.out.notes.push(Note::new("log-long", text));
         }
         if self.more_ranks {
-            let text =
-                format!("{}: more than {MOST_RANKS} ranks; lines of those that are met last were not read", self.log.name);
+            let text = format!(
+                "{}: more than {MOST_RANKS} ranks; lines of those that are met last were not read",
+                self.log.name
+            );
             self.out.notes.push(Note::new("cut", text));
         }
         if self.writers.len() > 1 {
