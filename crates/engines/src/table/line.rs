@@ -77,7 +77,7 @@ pub struct Line {
     /// What it means, for people, where a line alone is worth a note.
     #[serde(default)]
     pub note: String,
-    /// Read only when this holds.
+    /// Read only when this holds; the facts that it tells are known unless it does not.
     #[serde(default)]
     pub when: Option<Condition>,
     /// The keys.

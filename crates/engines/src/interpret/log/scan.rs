@@ -9,6 +9,7 @@ use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
 use crate::table::Table;
+use crate::table::condition::Holds;
 
 /// The note about lines whose times lie ahead.
 const AHEAD: &str = "log-clock";
@@ -108,6 +109,7 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         writers: BTreeSet::new(),
         ranks: BTreeSet::new(),
         more_ranks: false,
+        late: Vec::new(),
         out: Scanned {
             name: log.name.clone(),
             as_of: log.at,
@@ -120,6 +122,13 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         let ended = walk.stretch(&anchors, stretch, index + 1 == stretches.len(), account);
         if ended {
             break;
+        }
+    }
+    for (row, message, pairs, place) in std::mem::take(&mut walk.late) {
+        let row = &table.lines[row];
+        let otherwise = row.when.as_ref().is_some_and(|when| when.holds(|name| account.fact(name)) == Holds::No);
+        if !otherwise {
+            facts::of_line(table, row, &message, &pairs, &place, account);
         }
     }
     walk.finish()
@@ -147,6 +156,8 @@ struct Walk<'a> {
     ranks: BTreeSet<Vec<(String, u32)>>,
     /// There were more of them than are kept.
     more_ranks: bool,
+    /// Lines of rows that count on a condition: row, message, numbers, place.
+    late: Vec<(usize, String, Vec<(String, f64)>, String)>,
     out: Scanned,
 }
 
@@ -226,7 +237,12 @@ impl Walk<'_> {
             // A file that was cut out may end within a number: the last one is not believed where nothing follows it.
             let open = last && range.end == stretch.bytes.len();
             let pairs = pairs(message, open);
-            facts::of_line(self.table, table_row, message, &pairs, &place, account);
+            // Whether a row counts may be told by an older line only.
+            if table_row.when.is_some() {
+                self.late.push((row, message.to_owned(), pairs.clone(), place.clone()));
+            } else {
+                facts::of_line(self.table, table_row, message, &pairs, &place, account);
+            }
             self.out.lines.push(Seen { row, remark, at, timed, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
