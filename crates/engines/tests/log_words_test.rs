@@ -2,8 +2,8 @@
 
 mod support;
 
-use model::Log;
-use support::made::{tables_with, told};
+use model::{Log, Signal};
+use support::made::{tables_with, told, value};
 use support::saved;
 
 fn log(lines: &str) -> Vec<Log> {
@@ -30,4 +30,33 @@ facts = { "ranks" = "dp_size" }
     };
     assert_eq!(size("1.5"), Some("4".to_owned()));
     assert_eq!(size("2.0"), None);
+}
+
+#[test]
+fn a_word_names_the_number_behind_or_before_it() {
+    let sources = r#"
+[[line]]
+id = "paged"
+starts = ["Using blocks of "]
+numbers = { "Using blocks of " = "size" }
+before = { " GPU blocks" = "blocks" }
+read = [{ name = "blocks", signal = "kv.capacity", pool = "full", less = 1, times = ["size"] }]
+"#;
+    let capacity = |line: &str| {
+        let account = told(&tables_with(sources, ""), &[], &log(&format!("2026-11-29 16:15:23 {line}\n")));
+        value(&account, Signal::KV_CAPACITY)
+    };
+    // (4,096 − 1) × 32
+    assert_eq!(capacity("Using blocks of 32 and 4096 GPU blocks: ready"), Some(131_040.0));
+    assert_eq!(capacity("Using blocks of 32 and 4,096 GPU blocks: ready"), Some(131_040.0));
+    // A part of a version, an address or a name is no number, and without one there is no product.
+    assert_eq!(capacity("Using blocks of 32 and v4096 GPU blocks"), None);
+    assert_eq!(capacity("Using blocks of 32k and 4096 GPU blocks"), None);
+    assert_eq!(capacity("Using blocks of 32 and no GPU blocks"), None);
+    // A number that ends a log that was cut may lack its last digits.
+    let cut = saved(
+        b"2026-11-29 16:15:23 Using blocks of 32 and 4096 GPU blocks of size 1\n2026-11-29 16:15:24 Using blocks of 3",
+    );
+    let account = told(&tables_with(sources, ""), &[], &[cut]);
+    assert_eq!(value(&account, Signal::KV_CAPACITY), Some(131_040.0));
 }

@@ -8,8 +8,9 @@ use wire::log::{self, Anchors};
 use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
-use crate::table::Table;
+use super::worded::worded;
 use crate::table::condition::Holds;
+use crate::table::{Line, Table};
 
 /// The note about lines whose times lie ahead.
 const AHEAD: &str = "log-clock";
@@ -236,7 +237,7 @@ impl Walk<'_> {
             };
             // A file that was cut out may end within a number: the last one is not believed where nothing follows it.
             let open = last && range.end == stretch.bytes.len();
-            let pairs = pairs(message, open);
+            let pairs = pairs(table_row, message, open);
             // Whether a row counts may be told by an older line only.
             if table_row.when.is_some() {
                 self.late.push((row, message.to_owned(), pairs.clone(), place.clone()));
@@ -359,9 +360,9 @@ impl Walk<'_> {
     }
 }
 
-/// The numbers of a message by their names; those in a list also by `heading: name`. Of one that is `open` not the number
+/// The numbers of a message by their names, and those that words of its row name; those in a list also by `heading: name`. Of one that is `open` not the number
 /// that ends it.
-pub(super) fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
+pub(super) fn pairs(row: &Line, message: &str, open: bool) -> Vec<(String, f64)> {
     let mut found: Vec<log::Pair<'_>> = log::pairs(message).collect();
     if open && message.ends_with(|letter: char| letter.is_ascii_digit()) {
         found.pop();
@@ -373,6 +374,11 @@ pub(super) fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
         }
         pairs.push((pair.key.to_owned(), pair.value));
     }
+    // One that ends the message may lack its last digits, whatever names it.
+    let end = |text: &str| text.as_ptr() as usize + text.len();
+    let is_last = |written: &str| end(written) == end(message);
+    let worded = worded(row, message).filter(|worded| !(open && is_last(worded.written)));
+    pairs.extend(worded.map(|worded| (worded.key.to_owned(), worded.value)));
     pairs
 }
 
