@@ -1,6 +1,6 @@
 //! Why a signal has no value: which rows could have told it, and what became of their sources.
 
-use model::{Account, Signal, SourceOutcome};
+use model::{Account, Signal, Silence, SourceOutcome, Unsaid};
 
 use crate::table::condition::{Condition, Holds};
 use crate::table::version::Version;
@@ -53,7 +53,10 @@ fn of_sources<'a>(
         if let Some(since) = rows().filter_map(|row| row.since.as_ref()).find(|since| is_below(account, since)) {
             later = Some(since);
         }
-        let Some(row) = rows().find(|row| offered(row, account)) else { continue };
+        // Of several names that of a row that is known to count.
+        let Some(row) = rows().filter(|row| offered(row, account)).min_by_key(|row| open(row, account)) else {
+            continue;
+        };
         if source.saved_only && account.source(&source.id).is_none() {
             let get = &source.get;
             reasons.push(format!(
@@ -61,9 +64,17 @@ fn of_sources<'a>(
             ));
         }
         let Some(status) = account.source(&source.id) else { continue };
+        let unsaid = rows().filter(|row| offered(row, account)).find_map(|row| unsaid(account, &source.id, row));
+        if let Some(unsaid) = unsaid {
+            reasons.push(said_nothing(unsaid, &source.get));
+            continue;
+        }
         reasons.push(match (&status.outcome, &status.passed_by) {
             (SourceOutcome::Answered, Some(by)) => {
                 format!("{} is not on the page of {by}, which may leave it out", row.name)
+            }
+            (SourceOutcome::Answered, None) if account.fact(&source.id) == Some("off") => {
+                format!("{} answers without the series of {}: they are switched off", source.get, table.engine.title)
             }
             (SourceOutcome::Answered, None) if row.lazy => {
                 format!("{} appears on {} with the first one; none so far", row.name, source.get)
@@ -82,6 +93,22 @@ fn of_sources<'a>(
         });
     }
     (reasons, later)
+}
+
+/// That the series of a row stands in the answer of a source, and no number of it.
+pub(crate) fn unsaid<'a>(account: &'a Account, source: &str, row: &Read) -> Option<&'a Unsaid> {
+    account.unsaid.iter().find(|unsaid| unsaid.source == source && unsaid.name == row.name)
+}
+
+/// Why it has none, in words.
+pub(crate) fn said_nothing(unsaid: &Unsaid, get: &str) -> String {
+    let name = &unsaid.name;
+    match unsaid.how {
+        Silence::Declared => format!("{name} is declared on {get}, and has no sample so far"),
+        Silence::Cut => {
+            format!("the line of {name} is the last one of {get} and has no end: its number may have been cut")
+        }
+    }
 }
 
 /// Whether a row holds for the server's version and facts, as far as they are known.

@@ -5,7 +5,7 @@ mod support;
 use std::time::Instant;
 
 use model::{Account, Signal};
-use support::{interpreted, live, read};
+use support::{interpreted, live, read, saved};
 
 const GOOD: &str =
     "[2026-11-29 16:15:23] Decode batch, #running-req: 5, #token: 512, token usage: 0.25, #queue-req: 0\n";
@@ -89,4 +89,16 @@ fn a_million_lines_that_fit() {
     let few = begun.elapsed().as_secs_f64();
     // Work stops at the cap: 200 times the lines must not take many times as long.
     assert!(took < few * 5.0 + 2.0, "{took:.2} s, and {few:.2} s for 5,000");
+}
+
+#[test]
+fn ranks_beyond_what_a_server_has_are_cut_with_a_note() {
+    let line = |rank: usize| format!("[2026-11-29 16:15:23 DP{rank}] {}", GOOD.split_once("] ").expect("a line").1);
+    let log: String = (0..1500).map(line).collect();
+    let account = interpreted(saved(log.as_bytes()));
+    // Newest first: of 1,500 the last 1,024.
+    assert_eq!(used(&account).len(), 1024);
+    assert!(account.notes.iter().any(|note| note.id == "cut"), "{:?}", account.notes);
+    let few: String = (0..8).map(line).collect();
+    assert!(interpreted(saved(few.as_bytes())).notes.iter().all(|note| note.id != "cut"));
 }

@@ -34,6 +34,7 @@ fn place(whereabouts: &Whereabouts) -> String {
         verdict: Verdict { level: Level::Unknown, reason: String::new() },
         notes: Vec::new(),
         gaps: Vec::new(),
+        troubles: Vec::new(),
     };
     let findings = examine(table, &account, &server, whereabouts);
     let finding = findings.into_iter().find(|finding| finding.id == "kv-series").expect("the finding");

@@ -12,15 +12,17 @@ use crate::sound;
 const FULLEST: &str = "fullest";
 
 /// The pool as it is shown; and where tokens and ratio of its set are of several pools that are not told apart, a second
-/// one that stands for whichever of them is fullest.
+/// one that stands for whichever of them is fullest. A `store` to which nobody gave memory yet has a capacity of 0 and says so.
 pub(crate) fn pools(
     choice: &Choice,
     capacity_elsewhere: Option<Reading>,
+    store: bool,
     now: Time,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Vec<Pool> {
     let best = &choice.contenders[0].set;
-    let mut readings = match sound::above_the_whole(&best.readings) {
+    let bare = store && sound::is_nothing_of_nothing(&best.readings);
+    let mut readings = match sound::above_the_whole(&best.readings).filter(|_| !bare) {
         Some(fault) => faulty(best, &fault),
         None => best.readings.clone(),
     };
@@ -83,7 +85,10 @@ fn finish(
 /// What a computed number lacks, when its other part is there.
 fn needs(signal: Signal, readings: &Readings) -> Option<&'static str> {
     let has = |signal| readings.get(&signal).is_some_and(|reading: &Reading| reading.value.is_some());
+    let stored_nothing =
+        has(Signal::KV_STORED) && readings.get(&Signal::KV_CAPACITY).and_then(|all| all.value) == Some(0.0);
     match signal {
+        Signal::KV_OCCUPIED if stored_nothing => Some("nothing of a capacity of 0 is neither empty nor full"),
         Signal::KV_OCCUPIED if has(Signal::KV_USED) => Some("needs evictable as well as used"),
         Signal::KV_HEADROOM | Signal::KV_IN_USE if has(Signal::KV_USED) => Some("needs the capacity as well as used"),
         Signal::KV_HEADROOM if has(Signal::KV_CAPACITY) => Some("needs used as well as the capacity"),

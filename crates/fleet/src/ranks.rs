@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Scope, Signal, Time};
+use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Scope, Signal, Time};
 
 use crate::choose::{Choice, choose};
 use crate::complete;
@@ -21,6 +21,7 @@ pub(crate) fn build(
             sets.entry(id).or_default().push(set);
         }
     }
+    let store = account.fact("role").map(Role::from_name) == Some(Role::Store);
     let (mut values, homeless) = by_home(account, &homes);
     let mut ranks = Vec::new();
     let mut choices = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn build(
             let elsewhere = capacity(account, *id, &pool, &tier);
             let Some(choice) = choose(sets, elsewhere.as_ref(), now) else { continue };
             let binds = account.binding.contains(&(pool, tier));
-            let made = complete::pools(&choice, elsewhere, now, why).into_iter();
+            let made = complete::pools(&choice, elsewhere, store, now, why).into_iter();
             pools.extend(made.map(|pool| Pool { binds: pool.binds || binds, ..pool }));
             choices.push(choice);
         }

@@ -97,6 +97,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
         verdict: Verdict { level: Level::Unknown, reason: String::new() },
         notes,
         gaps: Vec::new(),
+        troubles: account.troubles.clone(),
     };
     Joined { server, choices }
 }

@@ -36,6 +36,11 @@ pub(crate) fn above_the_whole(readings: &Readings) -> Option<String> {
     (sum > most).then(|| format!("{} come to {sum}, above the capacity of {capacity}", words.join(" + ")))
 }
 
+/// Whether a capacity of 0 is said, and that nothing of it is taken.
+pub(crate) fn is_nothing_of_nothing(readings: &Readings) -> bool {
+    readings.contains_key(&Signal::KV_CAPACITY) && readings.values().all(|reading| reading.value == Some(0.0))
+}
+
 /// Tokens and a ratio that do not fit: a source may mean different pools by them (hybrid models), and then the tokens
 /// belong to no pool that could be named. Nobody counted wrong.
 pub(crate) fn of_several_pools(readings: &Readings) -> Option<String> {

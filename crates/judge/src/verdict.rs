@@ -31,13 +31,29 @@ const RANKS: &str = "ranks";
 const CUT: &str = "cut";
 /// The note of figures of which one is true, and nothing tells which.
 const EITHER: &str = "either";
+/// What is said of a store.
+const FULL_IS_FINE: &str = "a store evicts to make room, and full is no trouble by itself";
 /// What a single look cannot tell; stands at the end of each of its reasons.
 pub const ONE_LOOK: &str = "one look, no window: retractions and progress are not judged";
 /// The same, where a log told the retractions of the last minute.
 pub const ONE_LOOK_AND_LOG: &str = "one look: progress is not judged; retractions by the log of the last minute";
 
-/// Judges one server from one look.
+/// Judges one server from one look: by its numbers, and no better than what it says of itself.
 pub fn verdict(server: &Server) -> Verdict {
+    let verdict = by_numbers(server);
+    // The first of the worst.
+    let worst = server.troubles.iter().rev().max_by_key(|trouble| trouble.level);
+    match worst.filter(|_| server.unreachable.is_none()) {
+        // How old its word is nothing says: where its numbers are of the past, so may that be.
+        Some(trouble) if verdict.level == Level::Unknown => Verdict { reason: trouble.why.clone(), ..verdict },
+        Some(trouble) if trouble.level > Level::Unknown => {
+            Verdict { level: verdict.level.max(trouble.level), reason: format!("{}; {}", trouble.why, verdict.reason) }
+        }
+        _ => verdict,
+    }
+}
+
+fn by_numbers(server: &Server) -> Verdict {
     if server.role == Role::Router {
         return Verdict { level: Level::Unknown, reason: router(server) };
     }
@@ -166,7 +182,8 @@ fn router(server: &Server) -> String {
     }
 }
 
-/// A store has no requests that could wait or be thrown out: that it is full is what it is for.
+/// A store has no requests that could wait or be thrown out: that it is full is what it is for. One at its end that found no
+/// room for something does not evict what it should.
 fn store(server: &Server) -> Verdict {
     let pools = server.ranks.iter().flat_map(|rank| &rank.pools);
     let share = |pool| Pool::fresh(pool, Signal::KV_OCCUPIED).map(|share| (pool, share));
@@ -174,10 +191,15 @@ fn store(server: &Server) -> Verdict {
         Some((pool, share)) => {
             let what = format!("{} of the {} tier occupied", percent(share), pool.tier);
             let failed = sum(&server.ranks, Signal::KV_ALLOC_FAILED_TOTAL).filter(|failed| *failed > 0.0);
-            let failed = failed.map_or(String::new(), |failed| format!(", {failed:.0} allocations failed since start"));
-            let reason =
-                format!("{what}: a store evicts to make room, and full is no trouble by itself{failed}; {ONE_LOOK}");
-            Verdict { level: Level::Calm, reason }
+            let (level, rest) = match failed {
+                Some(failed) if share >= STRAINED.in_use => {
+                    (Level::Tight, format!("and {failed:.0} allocations found no room since start (tight with any)"))
+                }
+                Some(failed) => (Level::Calm, format!("{FULL_IS_FINE}, {failed:.0} allocations failed since start")),
+                None => (Level::Calm, FULL_IS_FINE.to_owned()),
+            };
+            let sign = if level == Level::Calm { ":" } else { "," };
+            Verdict { level, reason: format!("{what}{sign} {rest}; {ONE_LOOK}") }
         }
         None => Verdict { level: Level::Unknown, reason: unknown(server) },
     }
@@ -185,23 +207,27 @@ fn store(server: &Server) -> Verdict {
 
 /// What holds requests back when it is not the cache.
 fn what_binds(server: &Server, in_use: f64) -> String {
-    let not_cache = if in_use < HALF { ", not for want of cache" } else { "" };
     let sum = |signal| sum(&server.ranks, signal).unwrap_or(0.0);
+    // Who was thrown out waits for want of cache, however much of it is free by now.
+    let thrown_out = sum(Signal::REQ_RETRACTED_QUEUE);
+    let not_cache = match thrown_out {
+        some if some > 0.0 => format!(", {some:.0} thrown out for want of cache earlier"),
+        _ if in_use < HALF => ", not for want of cache".to_owned(),
+        _ => String::new(),
+    };
     let (running, most) = (sum(Signal::REQ_RUNNING), sum(Signal::REQ_MAX_RUNNING));
     if most > 0.0 && running >= most {
         return format!("{not_cache}: the request cap of {most:.0} is reached");
     }
-    let queues = [
-        Signal::PD_BOOTSTRAP,
-        Signal::PD_INFLIGHT,
-        Signal::PD_PREALLOC,
-        Signal::PD_TRANSFER,
-        Signal::REQ_RETRACTED_QUEUE,
-    ];
+    let queues = [Signal::PD_BOOTSTRAP, Signal::PD_INFLIGHT, Signal::PD_PREALLOC, Signal::PD_TRANSFER];
     let standing: Vec<String> = queues
         .into_iter()
         .filter(|signal| sum(*signal) > 0.0)
         .map(|signal| format!("{:.0} {}", sum(signal), signal.row().title))
         .collect();
-    if standing.is_empty() { String::new() } else { format!("{not_cache}: {}", standing.join(", ")) }
+    match (standing.is_empty(), thrown_out > 0.0) {
+        (true, true) => not_cache,
+        (true, false) => String::new(),
+        (false, _) => format!("{not_cache}: {}", standing.join(", ")),
+    }
 }

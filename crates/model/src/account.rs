@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::printable;
-use crate::{Note, RankId, Reading, Readings, Role, Signal, Time};
+use crate::{Note, RankId, Reading, Readings, Role, Signal, Time, Trouble};
 
 /// Facts about a server that are not numbers of the moment: version, role, flags. Keyed by the name that the engine's
 /// tables give them.
@@ -42,6 +42,30 @@ pub struct Account {
     pub sources: Vec<SourceStatus>,
     /// Remarks from reading.
     pub notes: Vec<Note>,
+    /// What it says of itself that is trouble by itself, in the table's order.
+    pub troubles: Vec<Trouble>,
+    /// Series of the table that stand in an answer without a number.
+    pub unsaid: Vec<Unsaid>,
+}
+
+/// A series that stands in an answer, and no number of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaid {
+    /// The source's id in the engine's table.
+    pub source: String,
+    /// The series as the table calls it.
+    pub name: String,
+    /// Why there is none.
+    pub how: Silence,
+}
+
+/// Why a series that stands in an answer has no number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// It is declared, and has no sample so far.
+    Declared,
+    /// Its line is the last one and has no end: the number may have lost digits.
+    Cut,
 }
 
 /// The numbers of one pool of one rank, all from one observation.

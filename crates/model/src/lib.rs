@@ -20,7 +20,9 @@ pub mod text;
 mod time;
 mod verdict;
 
-pub use account::{Account, Fact, Facts, PoolSet, RankValue, SourceOutcome, SourceStatus, View, Worker};
+pub use account::{
+    Account, Fact, Facts, PoolSet, RankValue, Silence, SourceOutcome, SourceStatus, Unsaid, View, Worker,
+};
 pub use gap::{Finding, FindingState, Fix, Gap};
 pub use log::{Log, LogClock, Stretch};
 pub use note::Note;
@@ -33,4 +35,4 @@ pub use sign::Sign;
 pub use signal::{Kind, Row, Scope, Signal, Unit};
 pub use snapshot::{Fleet, HostReport, SelfReport, Snapshot};
 pub use time::Time;
-pub use verdict::{Level, Verdict};
+pub use verdict::{Level, Trouble, Verdict};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Gap, Note, Rank, Readings, Verdict};
+use crate::{Gap, Note, Rank, Readings, Trouble, Verdict};
 
 /// What a server does in its deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -79,6 +79,9 @@ pub struct Server {
     pub notes: Vec<Note>,
     /// What it hides.
     pub gaps: Vec<Gap>,
+    /// What it says of itself that is trouble by itself; in what is shown these are notes, and the verdict's reason.
+    #[serde(skip)]
+    pub troubles: Vec<Trouble>,
 }
 
 /// The note that a server's numbers are a router's word.

@@ -34,6 +34,15 @@ impl Level {
     }
 }
 
+/// What an engine says of itself that is trouble whatever the numbers are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// The server is at least as close to trouble as this; `unknown` is but why nothing is known.
+    pub level: Level,
+    /// What it is, one clause.
+    pub why: String,
+}
+
 /// A level and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {

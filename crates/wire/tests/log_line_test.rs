@@ -384,3 +384,13 @@ fn a_time_by_its_name() {
         assert_eq!((read.message.as_ref(), read.stamp), (text, None));
     }
 }
+
+#[test]
+fn a_rank_behind_a_day_is_no_host() {
+    // The shape of `Nov 29 16:15:23 host program: `, which a logging set-up without source positions writes, too.
+    let tags = [("Engine ", "dp")];
+    let read = line(b"INFO 11-29 16:15:23 Engine 001: Avg prompt throughput: 1.0 tokens/s", &tags);
+    assert_eq!((&*read.message, &read.ranks[..]), ("Avg prompt throughput: 1.0 tokens/s", &[("dp", 1)][..]));
+    let syslog = line(b"Nov 29 16:15:23 gpu01 vllm: Engine 001: Avg", &tags);
+    assert_eq!((&*syslog.message, &syslog.ranks[..]), ("Avg", &[("dp", 1)][..]));
+}

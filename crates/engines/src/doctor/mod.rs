@@ -5,13 +5,13 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use model::{Account, Finding, FindingState, Fix, Server, Signal, SourceOutcome, State};
+use model::{Account, Finding, FindingState, Fix, Server, Signal, Silence, SourceOutcome, State};
 
 use self::series::{defined, places, series};
 pub use self::series::{series_of, telling_series_of};
 use self::words::{case_evidence, joined, meanwhile, mend, price, where_it_goes};
 use crate::from_files;
-use crate::missing::offered;
+use crate::missing::{offered, said_nothing, unsaid};
 use crate::offered::Build;
 use crate::table::condition::Holds;
 use crate::table::version::Version;
@@ -171,13 +171,17 @@ fn seen(
     };
     match &status.outcome {
         SourceOutcome::Answered => answered(account, need, source, status.passed_by.as_deref()),
+        SourceOutcome::Empty(text) => unsaid_ones(account, source, &need.signals).unwrap_or_else(|| {
+            if comes_later(table, account, need, source) {
+                (FindingState::NotYet, format!("{text}: it appears with the first one"))
+            } else {
+                (FindingState::Broken, text.clone())
+            }
+        }),
         SourceOutcome::Off(text) => match account.facts.get(&source.id).filter(|fact| fact.value == "on") {
             Some(fact) => (FindingState::Broken, format!("switched on by {}, but {text}", fact.source)),
             None => (FindingState::Off, text.clone()),
         },
-        SourceOutcome::Empty(text) if comes_later(table, account, need, source) => {
-            (FindingState::NotYet, format!("{text}: it appears with the first one"))
-        }
         other => (FindingState::Broken, other.text().to_owned()),
     }
 }
@@ -220,6 +224,9 @@ fn answered(account: &Account, need: &Need, source: &Source, passed_by: Option<&
         need.signals.iter().copied().filter(|signal| !told(*signal) && rows(*signal).next().is_some()).collect();
     if missing.is_empty() {
         return (FindingState::Found, format!("GET {} tells it", source.get));
+    }
+    if let Some(told) = unsaid_ones(account, source, &missing) {
+        return told;
     }
     // What is divided by a count is not there while that is 0.
     if missing.iter().all(|signal| rows(*signal).any(|row| row.lazy || row.over.is_some())) {
@@ -266,8 +273,23 @@ fn by_version(account: &Account, source: &Source, missing: &[Signal]) -> Option<
     Some(format!("{}, and the version is not known", said.join(", ")))
 }
 
+/// How a need stands of which all that is `missing` stands on the page without a number.
+fn unsaid_ones(account: &Account, source: &Source, missing: &[Signal]) -> Option<(FindingState, String)> {
+    let of = |signal: &Signal| {
+        let mut rows = source.read.iter().filter(|row| row.signal == *signal && offered(row, account));
+        rows.find_map(|row| unsaid(account, &source.id, row))
+    };
+    let found: Vec<_> = missing.iter().map(of).collect::<Option<_>>()?;
+    let cut = found.iter().find(|unsaid| unsaid.how == Silence::Cut);
+    let told = cut.or(found.first())?;
+    let state = if cut.is_some() { FindingState::NotAsked } else { FindingState::NotYet };
+    Some((state, said_nothing(told, &format!("GET {}", source.get))))
+}
+
+/// Whether a source tells it: also where something about it had to be assumed, but not what follows from a fact alone.
 fn is_told(reading: &model::Reading) -> bool {
-    reading.value.is_some() && matches!(reading.state, State::Reported | State::Derived)
+    let said = reading.state == State::Inferred && reading.source.is_some();
+    reading.value.is_some() && (said || matches!(reading.state, State::Reported | State::Derived))
 }
 
 fn count_ranks(account: &Account, server: &Server, need: &Need) -> (FindingState, String) {

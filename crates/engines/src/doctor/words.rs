@@ -98,11 +98,11 @@ pub(super) fn price(table: &Table, account: &Account, server: &Server) -> String
 /// The answer that is there all the same.
 pub(super) fn meanwhile(server: &Server, need: &Need) -> String {
     let pool = server.ranks.iter().filter_map(Rank::binding).max_by(|a, b| a.1.total_cmp(&b.1));
-    let fullness = [Signal::KV_USED, Signal::KV_IN_USE];
-    let about_fullness = need.signals.iter().any(|signal| fullness.contains(signal));
-    match pool.filter(|_| about_fullness).and_then(|(pool, in_use)| Some((pool.get(Signal::KV_USED)?, in_use))) {
-        Some((used, in_use)) => {
-            let source = used.source.as_deref().unwrap_or("another source");
+    let about_fullness = [Signal::KV_USED, Signal::KV_IN_USE].iter().any(|signal| need.signals.contains(signal));
+    match pool.filter(|_| about_fullness) {
+        Some((pool, in_use)) => {
+            let mut told = [Signal::KV_USED, Signal::KV_IN_USE].into_iter().filter_map(|signal| pool.get(signal));
+            let source = told.find_map(|reading| reading.source.as_deref()).unwrap_or("another source");
             format!("{:.1} % in use now, by {source}", in_use * 100.0)
         }
         None => recent(server, need).unwrap_or_else(|| need.meanwhile.clone()),

@@ -1,7 +1,7 @@
 //! From what is said to what it means: percentages, numbers in blocks, ratios of two counters. A part that is not known
 //! makes no value: half of a product is no number.
 
-use model::{Reading, State, Time};
+use model::{Reading, Signal, State, Time};
 
 use super::value;
 use crate::table::Read;
@@ -47,6 +47,8 @@ struct Made {
     inputs: Vec<String>,
     precision: Option<f64>,
     inferred: bool,
+    /// A factor is only taken to be what it mostly is.
+    assumed: bool,
 }
 
 /// Makes the reading that row `read` gives for `said`; none where something that it needs is not known.
@@ -64,7 +66,9 @@ pub(super) fn reading<'a>(
     }
     let mut reading = value::reading(read, made.value, source, at, fact);
     if reading.value.is_some() && !made.inputs.is_empty() {
-        reading.state = if made.inferred { State::Inferred } else { State::Derived };
+        // What agrees with another number is as sure as that.
+        let assumed = made.assumed && read.agrees.as_ref().is_none_or(|name| (around.named)(name).is_none());
+        reading.state = if made.inferred || assumed { State::Inferred } else { State::Derived };
         reading.inputs = made.inputs.into_iter().map(model::text::visible).collect();
         reading.precision = reading.precision.map(|off| off * made.scale);
     }
@@ -86,7 +90,7 @@ fn disagrees(read: &Read, made: &Made, around: &Around<'_>) -> Option<String> {
 
 fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
     let mut value = if read.percent { said / 100.0 } else { said };
-    let mut made = Made { value, scale: 1.0, inputs: Vec::new(), precision: None, inferred: false };
+    let mut made = Made { value, scale: 1.0, inputs: Vec::new(), precision: None, inferred: false, assumed: false };
     let name = read.label.as_ref().unwrap_or(&read.name);
     if !read.plus.is_empty() {
         let others = around.plus.as_ref()?;
@@ -100,7 +104,7 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
             value += number;
         }
     }
-    if read.shared && around.ranks != Some(1) {
+    if read.shared && read.floor.is_none() && around.ranks != Some(1) {
         let ranks = around.ranks?;
         made.inputs.extend([format!("{name} {said}"), format!("shared by {ranks} ranks")]);
         value /= ranks as f64;
@@ -114,8 +118,12 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
         value /= other;
     }
     if let Some(blocks) = &read.floor {
-        let count = (around.named)(blocks).filter(|count| *count > 1.0)?;
-        made.inputs.extend([format!("{name} {said}"), format!("{blocks} {count}, one of them never free")]);
+        let all = (around.named)(blocks)?;
+        // Of an engine whose ranks share it each has a floor of its own: the blocks are those of all of them.
+        let floors = if read.shared { around.ranks? } else { 1 };
+        let count = Some(all / floors as f64).filter(|count| *count > 1.0)?;
+        let of_all = if floors > 1 { format!(" of {floors} ranks, one of each") } else { ", one of them".to_owned() };
+        made.inputs.extend([format!("{name} {said}"), format!("{blocks} {all}{of_all} never free")]);
         value = value.mul_add(count, -1.0) / (count - 1.0);
         // Its last digit may put it a hair below nothing.
         value = if (-WHOLE..0.0).contains(&value) { 0.0 } else { value };
@@ -128,7 +136,8 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
         }
         made.inputs.push(format!("{name} {said} while nothing runs, which is one block of {}", blocks.round()));
         made.inferred = true;
-        value = blocks.round();
+        // Of what is in use it is all, and no request's.
+        value = if read.signal == Signal::KV_IN_USE { 0.0 } else { blocks.round() };
     }
     if let Some(less) = read.less {
         if made.inputs.is_empty() {
@@ -138,11 +147,14 @@ fn make(read: &Read, said: f64, around: &Around<'_>) -> Option<Made> {
         value -= less;
     }
     for factor in &read.times {
-        let by = (around.named)(factor).filter(|by| by.is_finite() && *by > 0.0)?;
+        let known = (around.named)(factor);
+        let by = known.or_else(|| read.assumed.get(factor).copied()).filter(|by| by.is_finite() && *by > 0.0)?;
         if made.inputs.is_empty() {
             made.inputs.push(format!("{name} {said}"));
         }
-        made.inputs.push(format!("times {factor} {by}"));
+        made.assumed |= known.is_none();
+        let as_if = if known.is_none() { ", as nothing tells another" } else { "" };
+        made.inputs.push(format!("times {factor} {by}{as_if}"));
         value *= by;
         made.scale *= by;
     }

@@ -28,8 +28,10 @@ pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut A
                 }
             }
             // A page may answer and still hold nothing of the engine; only one with the engine's series proves them on.
-            if super::prometheus::holds_series(table, page, &[]) {
+            if super::prometheus::holds_own(table, source, page) {
                 account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
+            } else if super::prometheus::declares_own(table, source, page) {
+                account.learn(&source.id, "on", format!("GET {} declares its series", source.get), SAID + 1);
             } else if source.empty == Some(Empty::Off) {
                 account.learn(&source.id, "off", format!("GET {} answered without its series", source.get), SAID + 1);
             }

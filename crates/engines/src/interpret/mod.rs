@@ -15,10 +15,10 @@ mod slab;
 mod spots;
 mod value;
 
-use model::{Account, Log, Note, Observation, SourceOutcome, SourceStatus};
+use model::{Account, Level, Log, Note, Observation, SourceOutcome, SourceStatus, Trouble};
 
 use crate::table::condition::Holds;
-use crate::table::{Format, Read, Source, Table};
+use crate::table::{Format, Read, Source, Table, TroubleLevel};
 
 pub(crate) use facts::dump as dumped;
 pub(crate) use json::{answered_at, parse as parse_json};
@@ -120,6 +120,7 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
     }
     infer(table, &mut account);
     account.binding.extend(table.bind.iter().map(|row| (row.pool.clone(), row.tier.clone())));
+    troubles(table, &mut account);
     account
 }
 
@@ -146,6 +147,27 @@ fn infer(table: &Table, account: &mut Account) {
                 set.readings.entry(row.signal).or_insert(reading);
             }
         }
+    }
+}
+
+/// Notes what is trouble by itself, with the word that tells it.
+fn troubles(table: &Table, account: &mut Account) {
+    for row in &table.troubles {
+        if row.when.holds(|name| account.fact(name)) != Holds::Yes {
+            continue;
+        }
+        let level = match row.level {
+            TroubleLevel::Unknown => Level::Unknown,
+            TroubleLevel::Tight => Level::Tight,
+            TroubleLevel::Strained => Level::Strained,
+            TroubleLevel::Stuck => Level::Stuck,
+        };
+        let by = account.facts.get(row.when.fact()).map_or("", |fact| fact.source.as_str());
+        // Why nothing is known is the verdict's whole reason anyway.
+        if level > Level::Unknown {
+            account.notes.push(Note::new("engine-says", format!("{}, by {by}", row.why)));
+        }
+        account.troubles.push(Trouble { level, why: row.why.clone() });
     }
 }
 

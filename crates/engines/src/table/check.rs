@@ -288,6 +288,7 @@ fn conditions(table: &Table, slips: &mut Vec<Slip>) {
     table.infer.iter().for_each(|row| of(SOURCES, &row.when));
     table.tree.iter().for_each(|tree| of(SOURCES, &tree.when));
     table.knobs.iter().flat_map(|knob| &knob.forced).for_each(|condition| of(KNOBS, condition));
+    table.troubles.iter().for_each(|trouble| of(DOCTOR, &trouble.when));
     for need in &table.needs {
         let cases = need.case.iter().filter_map(|case| case.when.as_ref());
         need.applies.iter().chain(cases).for_each(|condition| of(DOCTOR, condition));

@@ -12,6 +12,36 @@ pub struct DoctorFile {
     /// The rows, in the order in which they are shown.
     #[serde(default)]
     pub need: Vec<Need>,
+    /// What is trouble by itself; of equally bad ones the earlier is named.
+    #[serde(default)]
+    pub trouble: Vec<Trouble>,
+}
+
+/// What a server says of itself that is trouble whatever the numbers are: a note, and its verdict is no better than this.
+/// Where its numbers are not known now, it is but the reason why.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trouble {
+    /// Holds for it.
+    pub when: Condition,
+    /// How bad it is.
+    pub level: TroubleLevel,
+    /// What it is and what follows, one clause.
+    pub why: String,
+}
+
+/// How bad a trouble is, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TroubleLevel {
+    /// Only why nothing is known.
+    Unknown,
+    /// Fills up.
+    Tight,
+    /// Nearly at its end.
+    Strained,
+    /// Nothing moves.
+    Stuck,
 }
 
 /// One thing that an operator needs.

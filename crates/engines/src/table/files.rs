@@ -53,7 +53,7 @@ impl Folder {
             table.bind = file.bind;
         }
         if let Some(file) = doctor {
-            table.needs = file.need;
+            (table.needs, table.troubles) = (file.need, file.trouble);
         }
         if faults.is_empty() {
             if table.engine.name != self.name {

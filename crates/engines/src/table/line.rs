@@ -68,6 +68,13 @@ pub struct Line {
     /// Facts that the word behind a text is (a version, a name): fact by text.
     #[serde(default)]
     pub words: BTreeMap<String, String>,
+    /// Numbers that stand at once behind a text, where no `:` or `=` makes a pair of them: key by text. What `words` makes a fact
+    /// these make a number that rows may read.
+    #[serde(default)]
+    pub numbers: BTreeMap<String, String>,
+    /// Numbers that stand at once before a text, its blank included: key by text, e.g. `" running" = "running"`.
+    #[serde(default)]
+    pub before: BTreeMap<String, String>,
     /// Facts that the number behind a key is: fact by key.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
@@ -77,7 +84,7 @@ pub struct Line {
     /// What it means, for people, where a line alone is worth a note.
     #[serde(default)]
     pub note: String,
-    /// Read only when this holds.
+    /// Read only when this holds; the facts that it tells are known unless it does not.
     #[serde(default)]
     pub when: Option<Condition>,
     /// The keys.

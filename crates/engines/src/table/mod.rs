@@ -18,7 +18,7 @@ pub mod version;
 mod wrapper;
 
 use check::check;
-pub use doctor::{Case, CaseState, DoctorFile, Need};
+pub use doctor::{Case, CaseState, DoctorFile, Need, Trouble, TroubleLevel};
 pub use fault::Fault;
 pub use knob::{Knob, KnobFile};
 pub use line::{Count, Line, LogFormat, word_behind};
@@ -54,6 +54,8 @@ pub struct Table {
     pub lines: Vec<Line>,
     /// `doctor.toml`: what an operator needs from it and how each is had.
     pub needs: Vec<Need>,
+    /// `doctor.toml`: what is trouble by itself.
+    pub troubles: Vec<Trouble>,
 }
 
 impl Table {
@@ -70,6 +72,7 @@ impl Table {
             log: LogFormat::default(),
             lines: Vec::new(),
             needs: Vec::new(),
+            troubles: Vec::new(),
         }
     }
 }

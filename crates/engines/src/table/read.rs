@@ -52,13 +52,18 @@ pub struct Read {
     /// Multiplied by each of these: a label of the sample, a key of the line or a path in the element, else a fact.
     #[serde(default)]
     pub times: Vec<String>,
+    /// What a factor of `times` is mostly, where nothing tells it: the number is inferred then, and says so; with `agrees` only
+    /// where that number is not known either.
+    #[serde(default)]
+    pub assumed: BTreeMap<String, f64>,
     /// These series, keys or paths of the same rank are added first; all of them must be there.
     #[serde(default)]
     pub plus: Vec<String>,
     /// Divided by this series, key or path of the same rank; no value while that is 0.
     #[serde(default)]
     pub over: Option<String>,
-    /// Prometheus: every rank of the page says the number of all of them together: each has its equal share.
+    /// Prometheus: every rank of the page says the number of all of them together: each has its equal share. With `floor` it is
+    /// the number of blocks that is of all of them, and the ratio is each rank's own.
     #[serde(default)]
     pub shared: bool,
     /// No number where this one (named as in `times`) is known and another by more than a twentieth: then it is not what
@@ -71,7 +76,8 @@ pub struct Read {
     /// A ratio of this many blocks (named as in `times`): right within one of them.
     #[serde(default)]
     pub grain: Option<String>,
-    /// A ratio of which one block is all that is taken while nothing runs: the number of blocks is its inverse then.
+    /// A ratio of which one block is all that is taken while nothing runs: the number of blocks is its inverse then, and none
+    /// of them is in use (`signal = "kv.in_use"`).
     #[serde(default)]
     pub reciprocal: bool,
     /// Several samples of one rank that differ in other labels.

@@ -143,6 +143,10 @@ pub struct Source {
     /// Prometheus: a page without any series of the engine means that it is switched off (the fact `<id>=off`).
     #[serde(default)]
     pub empty: Option<Empty>,
+    /// Prometheus: prefixes of the series that prove it on, where the page holds series of a library as well, which stay when it
+    /// is off; absent, all prefixes of the engine.
+    #[serde(default)]
+    pub own: Vec<String>,
     /// JSON: elements in an element, e.g. `engine_load.loads[*]`; `worker` and `at` stay paths of the outer one.
     #[serde(default)]
     pub inner: Option<String>,

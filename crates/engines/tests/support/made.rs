@@ -24,11 +24,24 @@ answer = [
 
 /// The tables with these sources of the made-up engine.
 pub(crate) fn tables(sources: &str) -> Tables {
-    let files = [Some(ENGINE.to_owned()), None, Some(sources.to_owned()), None];
-    let folder = Folder { name: "made".to_owned(), path: "made".to_owned(), files };
-    let (tables, faults) = Tables::builtin().with(&[folder]);
+    tables_with(sources, "")
+}
+
+fn folder(sources: &str, doctor: &str) -> Folder {
+    let files = [Some(ENGINE.to_owned()), None, Some(sources.to_owned()), Some(doctor.to_owned())];
+    Folder { name: "made".to_owned(), path: "made".to_owned(), files }
+}
+
+/// The tables with one that has these `sources.toml` and `doctor.toml`.
+pub(crate) fn tables_with(sources: &str, doctor: &str) -> Tables {
+    let (tables, faults) = Tables::builtin().with(&[folder(sources, doctor)]);
     assert!(faults.is_empty(), "{faults:#?}");
     tables
+}
+
+/// What is wrong with them.
+pub(crate) fn faults(sources: &str, doctor: &str) -> Vec<String> {
+    Tables::builtin().with(&[folder(sources, doctor)]).1.iter().map(ToString::to_string).collect()
 }
 
 /// A 200.
@@ -60,4 +73,10 @@ pub(crate) fn of(account: &Account, signal: Signal) -> Option<Reading> {
 /// Its value.
 pub(crate) fn value(account: &Account, signal: Signal) -> Option<f64> {
     of(account, signal).and_then(|reading| reading.value)
+}
+
+/// The number of each data-parallel rank's pool, in their order.
+pub(crate) fn by_rank(account: &Account, signal: Signal) -> Vec<(Option<u32>, Option<f64>)> {
+    let told = |set: &model::PoolSet| Some((set.rank.dp, set.readings.get(&signal)?.value));
+    account.sets.iter().filter_map(told).collect()
 }

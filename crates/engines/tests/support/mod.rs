@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub(crate) mod around;
+pub(crate) mod made;
 pub(crate) mod tables;
 
 use std::sync::OnceLock;

@@ -1,8 +1,8 @@
 //! What daemons write around the lines of others: syslog, the journal's short forms, container runtimes, compose.
 
 use super::Stamp;
-use super::stamp;
 use super::wrap::Around;
+use super::{stamp, tags};
 
 /// `<14>`, and with a version all of RFC 5424's header: time, host, program, process, message, structured data.
 pub(super) fn syslog<'x>(text: &'x str, around: &mut Around<'_>) -> Option<&'x str> {
@@ -40,8 +40,12 @@ fn elements(text: &str) -> Option<&str> {
     None
 }
 
-/// What stands behind a time: a container runtime's stream and flag, or a journal's host and program.
-pub(super) fn behind_time<'x>(text: &'x str, time: Stamp, around: &mut Around<'_>) -> &'x str {
+/// What stands behind a time: a container runtime's stream and flag, or a journal's host and program. A rank there is one,
+/// and no host (`Engine 001: …`).
+pub(super) fn behind_time<'x>(text: &'x str, time: Stamp, tags: &[(&str, &str)], around: &mut Around<'_>) -> &'x str {
+    if tags::at_start(text.trim_start_matches(' '), tags).is_some() {
+        return text;
+    }
     runtime(text, around).or_else(|| program(text, time)).unwrap_or(text)
 }
 

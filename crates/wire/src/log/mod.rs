@@ -33,7 +33,7 @@ mod writer;
 use std::borrow::Cow;
 
 pub use newest::{Anchors, MOST_LINE, Newest, Words, newest_first, number_of_line};
-pub use pairs::{Pair, pairs};
+pub use pairs::{Pair, number_before, number_behind, pairs};
 pub use pasted::unwrap_pasted;
 pub use rewrite::rewrite;
 pub use stamp::Stamp;

@@ -48,6 +48,28 @@ pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
     })
 }
 
+/// The number that stands at once behind `text`, with the text that it is written as; where that stands several times, behind
+/// its first place that has one.
+pub fn number_behind<'a>(message: &'a str, text: &str) -> Option<(f64, &'a str)> {
+    message.match_indices(text).find_map(|(at, _)| {
+        let rest = &message[at + text.len()..];
+        let (value, length) = number::at_start(rest)?;
+        Some((value, &rest[..length]))
+    })
+}
+
+/// The number that stands at once before `text` (which mostly begins with a blank), likewise.
+pub fn number_before<'a>(message: &'a str, text: &str) -> Option<(f64, &'a str)> {
+    message.match_indices(text).find_map(|(end, _)| {
+        let before = message[..end].trim_end_matches(|letter: char| letter.is_ascii_digit() || ".,".contains(letter));
+        let written = message[before.len()..end].trim_start_matches(['.', ',']);
+        // A part of an address, a version or a name is no number.
+        let apart = !before.ends_with(|letter: char| letter.is_alphanumeric() || "-+_:/".contains(letter));
+        let (value, length) = number::at_start(&message[end - written.len()..]).filter(|_| apart)?;
+        (length == written.len()).then_some((value, written))
+    })
+}
+
 /// What heads a pair whose key ends `between`, where `before` headed the one before it.
 fn heading<'a>(between: &'a str, before: &'a str) -> &'a str {
     let line = between.rsplit('\n').next().unwrap_or_default();

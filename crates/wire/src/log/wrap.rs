@@ -111,7 +111,7 @@ fn piece<'x, 't>(text: &'x str, tags: &[(&str, &'t str)], around: &mut Around<'t
     }
     if let Some((time, length)) = stamp::at_start(text) {
         around.time(time);
-        return Some(header::behind_time(&text[length..], time, around));
+        return Some(header::behind_time(&text[length..], time, tags, around));
     }
     if let Some((time, rest)) = named_time(text) {
         around.time(time);

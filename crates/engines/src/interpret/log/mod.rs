@@ -8,6 +8,7 @@ mod recent;
 mod rows;
 mod scan;
 mod telling;
+mod worded;
 
 use std::collections::BTreeMap;
 

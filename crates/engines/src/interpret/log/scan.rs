@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Account, Log, Note, Stretch, Time};
 use wire::log::{self, Anchors};
 
-use super::super::facts;
+use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
-use crate::table::Table;
+use super::worded::worded;
+use crate::table::condition::Holds;
+use crate::table::{Line, Table};
 
 /// The note about lines whose times lie ahead.
 const AHEAD: &str = "log-clock";
@@ -115,6 +117,9 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         zoneless: 0,
         long: 0,
         writers: BTreeSet::new(),
+        ranks: BTreeSet::new(),
+        more_ranks: false,
+        late: Vec::new(),
         out: Scanned {
             name: log.name.clone(),
             as_of: log.at,
@@ -127,6 +132,13 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         let ended = walk.stretch(&anchors, stretch, index + 1 == stretches.len(), account);
         if ended {
             break;
+        }
+    }
+    for (row, message, pairs, place) in std::mem::take(&mut walk.late) {
+        let row = &table.lines[row];
+        let otherwise = row.when.as_ref().is_some_and(|when| when.holds(|name| account.fact(name)) == Holds::No);
+        if !otherwise {
+            facts::of_line(table, row, &message, &pairs, &place, account);
         }
     }
     walk.finish()
@@ -150,6 +162,12 @@ struct Walk<'a> {
     long: usize,
     /// Who is said to have written lines that were kept.
     writers: BTreeSet<String>,
+    /// The ranks of lines that were kept, as they are said.
+    ranks: BTreeSet<Vec<(String, u32)>>,
+    /// There were more of them than are kept.
+    more_ranks: bool,
+    /// Lines of rows that count on a condition: row, message, numbers, place.
+    late: Vec<(usize, String, Vec<(String, f64)>, String)>,
     out: Scanned,
 }
 
@@ -201,6 +219,14 @@ impl Walk<'_> {
                 continue;
             }
             earlier = 0;
+            let ranks: Vec<(String, u32)> = ranks.iter().map(|(kind, number)| ((*kind).to_owned(), *number)).collect();
+            if !self.ranks.contains(&ranks) {
+                if self.ranks.len() == MOST_RANKS {
+                    self.more_ranks = true;
+                    continue;
+                }
+                self.ranks.insert(ranks.clone());
+            }
             if let Some(writer) = log::writer(raw).filter(|writer| !self.writers.contains(*writer)) {
                 self.writers.insert(writer.to_owned());
             }
@@ -220,17 +246,14 @@ impl Walk<'_> {
             };
             // A file that was cut out may end within a number: the last one is not believed where nothing follows it.
             let open = last && range.end == stretch.bytes.len();
-            let pairs = pairs(message, open);
-            facts::of_line(self.table, table_row, message, &pairs, &place, account);
-            self.out.lines.push(Seen {
-                row,
-                remark,
-                at,
-                timed,
-                source: place,
-                pairs,
-                ranks: ranks.iter().map(|(kind, number)| ((*kind).to_owned(), *number)).collect(),
-            });
+            let pairs = pairs(table_row, message, open);
+            // Whether a row counts may be told by an older line only.
+            if table_row.when.is_some() {
+                self.late.push((row, message.to_owned(), pairs.clone(), place.clone()));
+            } else {
+                facts::of_line(self.table, table_row, message, &pairs, &place, account);
+            }
+            self.out.lines.push(Seen { row, remark, at, timed, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
                 self.covered(last, Some(Time(f64::MIN)));
@@ -315,6 +338,13 @@ impl Walk<'_> {
             let text = format!("{}: {} lines are longer than {most} MiB and were not read", self.log.name, self.long);
             self.out.notes.push(Note::new("log-long", text));
         }
+        if self.more_ranks {
+            let text = format!(
+                "{}: more than {MOST_RANKS} ranks; lines of those that are met last were not read",
+                self.log.name
+            );
+            self.out.notes.push(Note::new("cut", text));
+        }
         if self.writers.len() > 1 {
             let shown: Vec<&str> = self.writers.iter().take(4).map(String::as_str).collect();
             let text = format!(
@@ -339,9 +369,9 @@ impl Walk<'_> {
     }
 }
 
-/// The numbers of a message by their names; those in a list also by `heading: name`. Of one that is `open` not the number
+/// The numbers of a message by their names, and those that words of its row name; those in a list also by `heading: name`. Of one that is `open` not the number
 /// that ends it.
-pub(super) fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
+pub(super) fn pairs(row: &Line, message: &str, open: bool) -> Vec<(String, f64)> {
     let mut found: Vec<log::Pair<'_>> = log::pairs(message).collect();
     if open && message.ends_with(|letter: char| letter.is_ascii_digit()) {
         found.pop();
@@ -353,6 +383,11 @@ pub(super) fn pairs(message: &str, open: bool) -> Vec<(String, f64)> {
         }
         pairs.push((pair.key.to_owned(), pair.value));
     }
+    // One that ends the message may lack its last digits, whatever names it.
+    let end = |text: &str| text.as_ptr() as usize + text.len();
+    let is_last = |written: &str| end(written) == end(message);
+    let worded = worded(row, message).filter(|worded| !(open && is_last(worded.written)));
+    pairs.extend(worded.map(|worded| (worded.key.to_owned(), worded.value)));
     pairs
 }
 

@@ -8,6 +8,7 @@ use wire::log::{self, Anchors};
 
 use super::rows::{self, Rows};
 use super::scan::{MOST_FIRST, head, pairs};
+use super::worded::worded;
 use crate::Tables;
 use crate::interpret::facts;
 use crate::table::{Line, Table};
@@ -156,7 +157,8 @@ impl One<'_> {
         let known = &self.table.lines[row];
         let mut account = Account::default();
         let needed = |key: &String| known.sole || names(known).any(|name| name == key);
-        let pairs: Vec<(String, f64)> = pairs(message, false).into_iter().filter(|(key, _)| needed(key)).collect();
+        let pairs: Vec<(String, f64)> =
+            pairs(known, message, false).into_iter().filter(|(key, _)| needed(key)).collect();
         facts::of_line(self.table, known, message, &pairs, "", &mut account);
         let pairs = pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect();
         Some(Made { row, remark, pairs, facts: account.facts })
@@ -189,6 +191,9 @@ impl One<'_> {
         // What is read is a name and its number; a secret stands between two of them.
         let (mut kept, mut at) = (String::new(), 0);
         for number in &numbers {
+            if number.end <= at {
+                continue;
+            }
             kept += &scrub(&said[at..number.start.max(at)], false);
             kept += &said[number.start.max(at)..number.end];
             at = number.end;
@@ -219,8 +224,15 @@ fn numbers(row: &Line, message: &str) -> Vec<Range<usize>> {
         let headed = format!("{}: {}", pair.under, pair.key);
         row.sole || names(row).any(|name| name == pair.key || name == headed)
     };
-    let pairs = log::pairs(message).filter(needed);
-    pairs.map(|pair| at(pair.key)..at(pair.text) + pair.text.len()).collect()
+    let pairs = log::pairs(message).filter(needed).map(|pair| at(pair.key)..at(pair.text) + pair.text.len());
+    let worded = worded(row, message).map(|worded| {
+        let (start, length) = (at(worded.written), worded.text.len());
+        let end = start + worded.written.len();
+        if worded.behind { start - length..end } else { start..end + length }
+    });
+    let mut all: Vec<Range<usize>> = pairs.chain(worded).collect();
+    all.sort_by_key(|range| (range.start, range.end));
+    all
 }
 
 /// Where the words of a row that must be there end.

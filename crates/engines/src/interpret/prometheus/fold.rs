@@ -99,10 +99,11 @@ pub(super) fn fold(
             said.folded(row).ok()
         };
         let plus = (0..row.plus.len()).map(|index| beside(Is::Plus(index))).collect();
-        let dps: BTreeSet<Option<u32>> =
-            values.keys().filter(|(_, other)| other == part).map(|(place, _)| place.dp).collect();
+        // Of the whole page: a series may be there for some of the ranks only.
+        let of_worker = values.keys().filter(|(other, _)| other.worker == place.worker);
+        let dps: BTreeSet<u32> = of_worker.filter_map(|(place, _)| place.dp).collect();
         let idle = runs.map(|running| *running == 0.0);
-        let ranks = all_ranks.then_some(dps.len());
+        let ranks = all_ranks.then_some(dps.len().max(1));
         let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle };
         let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
             let why =

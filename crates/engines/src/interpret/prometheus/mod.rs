@@ -10,13 +10,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use model::text::printable;
 use model::{
-    Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time, View,
+    Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time,
+    Unsaid, View,
 };
 use wire::exposition::{self, Limits};
 
 use self::fold::{ByPlace, fold};
 use self::names::found_name;
-pub(crate) use self::names::{holds_series, label, looks_wrong};
+pub(crate) use self::names::{declares_own, holds_own, holds_series, label, looks_wrong};
 use super::{MOST_RANKS, add, counts, cut, ranks};
 use crate::table::{EngineKind, Read, Source, Table};
 
@@ -138,6 +139,10 @@ pub(super) fn read(
         }
     });
     note_summary(source, &summary, bad_labels, account);
+    let met: BTreeSet<&str> = seen.iter().map(|sample| source.read[sample.part.row].name.as_str()).collect();
+    let unsaid = names::unsaid(table, page, &summary, |name| rows.contains_key(name) && !met.contains(name));
+    let declared = |(name, how)| Unsaid { source: source.id.clone(), name, how };
+    account.unsaid.extend(unsaid.into_iter().map(declared));
     if seen.is_empty() {
         return empty_page(table, source, page);
     }
@@ -173,8 +178,10 @@ fn empty_page(table: &Table, source: &Source, page: &[u8]) -> SourceOutcome {
     let title = &table.engine.title;
     if page.trim_ascii().is_empty() {
         SourceOutcome::Empty(format!("GET {get} answered 200 with an empty page"))
-    } else if holds_series(table, page, &[]) {
+    } else if holds_own(table, source, page) {
         SourceOutcome::Empty(format!("GET {get} answered with series of {title}, but none that tells the cache"))
+    } else if declares_own(table, source, page) {
+        SourceOutcome::Empty(format!("GET {get} declares series of {title}, and none has a sample so far"))
     } else {
         let text = format!("GET {get} answered with a page that has no series of {title}");
         if source.empty.is_some() { SourceOutcome::Off(text) } else { SourceOutcome::Empty(text) }

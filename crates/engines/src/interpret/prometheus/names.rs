@@ -1,8 +1,9 @@
 //! What a page is and whose its series are.
 
+use model::Silence;
 use wire::exposition::{self, Limits};
 
-use crate::table::Table;
+use crate::table::{Source, Table};
 
 /// Why a body is not Prometheus text, if it is not.
 pub(crate) fn looks_wrong(body: &[u8]) -> Option<&'static str> {
@@ -24,6 +25,51 @@ pub(crate) fn holds_series(table: &Table, page: &[u8], names: &[String]) -> bool
             && (names.is_empty() || names.iter().any(|wanted| wanted == found_name(table, name)))
     };
     exposition::scan(page, &Limits::whole(), wanted, |_| found = true);
+    found
+}
+
+/// Whether the page holds a sample of a series that proves the source on: one with a prefix of its own.
+pub(crate) fn holds_own(table: &Table, source: &Source, page: &[u8]) -> bool {
+    let mut found = false;
+    exposition::scan(page, &Limits::whole(), |name| is_own(table, source, name), |_| found = true);
+    found
+}
+
+/// Whether the page declares such a family, whether or not it has a sample.
+pub(crate) fn declares_own(table: &Table, source: &Source, page: &[u8]) -> bool {
+    exposition::metadata(page, &Limits::whole()).any(|declared| is_own(table, source, &declared.name))
+}
+
+fn is_own(table: &Table, source: &Source, name: &str) -> bool {
+    let prefixes = if source.own.is_empty() { &table.engine.prefixes } else { &source.own };
+    prefixes.iter().any(|prefix| name.len() > prefix.len() && name.starts_with(prefix.as_str()))
+}
+
+/// Of `names`, those that stand on the page and have no sample that could be read: declared ones, and that of a last line
+/// without an end, where that was not read.
+pub(super) fn unsaid<'a>(
+    table: &Table,
+    page: &'a [u8],
+    summary: &exposition::Summary,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<(String, Silence)> {
+    let mut found = Vec::new();
+    for declared in exposition::metadata(page, &Limits::whole()) {
+        let name = found_name(table, &declared.name);
+        // The family of a counter may be called without its ending.
+        let of_counter = format!("{name}_total");
+        let name = [name, &of_counter].into_iter().find(|name| wanted(name));
+        found.extend(name.map(|name| (name.to_owned(), Silence::Declared)));
+    }
+    if summary.first_bad.iter().any(|bad| bad.reason == exposition::Reason::Unterminated) {
+        let last = page.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
+        let end = last.iter().position(|byte| matches!(byte, b'{' | b' ' | b'\t')).unwrap_or(last.len());
+        let name = std::str::from_utf8(&last[..end]).map(|name| found_name(table, name)).unwrap_or_default();
+        if wanted(name) {
+            found.push((name.to_owned(), Silence::Cut));
+        }
+    }
+    found.dedup();
     found
 }
 

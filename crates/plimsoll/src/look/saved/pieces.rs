@@ -201,11 +201,11 @@ impl Answer {
     }
 }
 
-/// The least and the most that the main pool of a rank may hold, over all ranks.
+/// The least and the most that the main pool of a rank may hold, over all ranks, in tokens: blocks are no measure beside them.
 pub(super) fn capacity(account: &model::Account) -> Option<(f64, f64)> {
     let main = account.sets.iter().filter(|set| set.pool == model::FULL && set.tier == model::DEVICE);
     let said = main.filter_map(|set| set.readings.get(&model::Signal::KV_CAPACITY));
-    let bounds = said.filter_map(|reading| {
+    let bounds = said.filter(|reading| reading.unit == model::Unit::Tokens).filter_map(|reading| {
         let off = reading.precision.unwrap_or(0.0);
         reading.value.map(|value| (value - off, value + off))
     });
