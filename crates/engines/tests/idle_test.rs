@@ -24,7 +24,7 @@ fn the_block_that_tells_the_capacity_of_an_idle_server_is_in_nobodys_use() {
     // While something runs, 1/1024 may be a request's.
     let busy = page(RECIPROCAL, "made:config{block_size=\"16\"} 1\nmade:usage 0.0009765625\nmade:running 1\n");
     let in_use = of(&busy, Signal::KV_IN_USE).expect("a reading");
-    assert_eq!((in_use.value, in_use.state), (Some(0.0009765625), State::Reported));
+    assert_eq!((in_use.value, in_use.state), (Some(1.0 / 1024.0), State::Reported));
 }
 
 #[test]

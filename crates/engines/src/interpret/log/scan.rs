@@ -8,9 +8,9 @@ use wire::log::{self, Anchors};
 use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
-use super::worded::worded;
+use super::worded::pairs;
+use crate::table::Table;
 use crate::table::condition::Holds;
-use crate::table::{Line, Table};
 
 /// The note about lines whose times lie ahead.
 const AHEAD: &str = "log-clock";
@@ -134,7 +134,7 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
             break;
         }
     }
-    for (row, message, pairs, place) in std::mem::take(&mut walk.late) {
+    for Late { row, message, pairs, place } in std::mem::take(&mut walk.late) {
         let row = &table.lines[row];
         let otherwise = row.when.as_ref().is_some_and(|when| when.holds(|name| account.fact(name)) == Holds::No);
         if !otherwise {
@@ -142,6 +142,14 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
         }
     }
     walk.finish()
+}
+
+/// A line whose facts are learned when all others are.
+struct Late {
+    row: usize,
+    message: String,
+    pairs: Vec<(String, f64)>,
+    place: String,
 }
 
 struct Walk<'a> {
@@ -167,7 +175,7 @@ struct Walk<'a> {
     /// There were more of them than are kept.
     more_ranks: bool,
     /// Lines of rows that count on a condition: row, message, numbers, place.
-    late: Vec<(usize, String, Vec<(String, f64)>, String)>,
+    late: Vec<Late>,
     out: Scanned,
 }
 
@@ -249,7 +257,7 @@ impl Walk<'_> {
             let pairs = pairs(table_row, message, open);
             // Whether a row counts may be told by an older line only.
             if table_row.when.is_some() {
-                self.late.push((row, message.to_owned(), pairs.clone(), place.clone()));
+                self.late.push(Late { row, message: message.to_owned(), pairs: pairs.clone(), place: place.clone() });
             } else {
                 facts::of_line(self.table, table_row, message, &pairs, &place, account);
             }
@@ -367,28 +375,6 @@ impl Walk<'_> {
         self.out.lines.sort_by(|a, b| b.at.0.total_cmp(&a.at.0));
         self.out
     }
-}
-
-/// The numbers of a message by their names, and those that words of its row name; those in a list also by `heading: name`. Of one that is `open` not the number
-/// that ends it.
-pub(super) fn pairs(row: &Line, message: &str, open: bool) -> Vec<(String, f64)> {
-    let mut found: Vec<log::Pair<'_>> = log::pairs(message).collect();
-    if open && message.ends_with(|letter: char| letter.is_ascii_digit()) {
-        found.pop();
-    }
-    let mut pairs = Vec::new();
-    for pair in found {
-        if !pair.under.is_empty() {
-            pairs.push((format!("{}: {}", pair.under, pair.key), pair.value));
-        }
-        pairs.push((pair.key.to_owned(), pair.value));
-    }
-    // One that ends the message may lack its last digits, whatever names it.
-    let end = |text: &str| text.as_ptr() as usize + text.len();
-    let is_last = |written: &str| end(written) == end(message);
-    let worded = worded(row, message).filter(|worded| !(open && is_last(worded.written)));
-    pairs.extend(worded.map(|worded| (worded.key.to_owned(), worded.value)));
-    pairs
 }
 
 /// The first line of the message that goes on behind `before`: the nearest one that `is_first` says so of.

@@ -7,8 +7,8 @@ use model::{Account, Facts};
 use wire::log::{self, Anchors};
 
 use super::rows::{self, Rows};
-use super::scan::{MOST_FIRST, head, pairs};
-use super::worded::worded;
+use super::scan::{MOST_FIRST, head};
+use super::worded::{pairs, worded};
 use crate::Tables;
 use crate::interpret::facts;
 use crate::table::{Line, Table};

@@ -47,9 +47,9 @@ fn is_own(table: &Table, source: &Source, name: &str) -> bool {
 
 /// Of `names`, those that stand on the page and have no sample that could be read: declared ones, and that of a last line
 /// without an end, where that was not read.
-pub(super) fn unsaid<'a>(
+pub(super) fn unsaid(
     table: &Table,
-    page: &'a [u8],
+    page: &[u8],
     summary: &exposition::Summary,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<(String, Silence)> {
