@@ -5,7 +5,7 @@
 mod made;
 
 use made::*;
-use model::{Facts, Log, LogClock, Signal, State, Stretch};
+use model::{Account, Answer, Facts, Log, LogClock, Signal, State, Stretch};
 
 const CONFIG: &str = "made:config{engine=\"0\",block_size=\"16\",blocks=\"128\",host=\"None\"} 1\n";
 
@@ -380,13 +380,15 @@ fn changed(rows: &str, body: &str, change: impl FnOnce(&mut Answer)) -> Account 
     told(&tables(&sources), &[observation], &[])
 }
 
+/// What makes an answer another.
+type Change = fn(&mut Answer);
+
 #[test]
 fn a_number_that_may_have_been_cut_is_none() {
     let rows = r#"{ name = "used", signal = "kv.used", pool = "full" },
         { name = "free", signal = "kv.available", pool = "full" }"#;
     // Of 120500, whose other digits did not come.
     let body = "made:free 400\nmade:used 12";
-    type Change = fn(&mut Answer);
     let ends: [(Change, Option<f64>); 3] = [
         // Its length was stated, and all of it came: 12 is what was said.
         (|_| (), Some(12.0)),
