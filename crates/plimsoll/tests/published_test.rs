@@ -157,6 +157,8 @@ fn captured() -> Result<(), Failed> {
     is_told(&fake.pool()?);
     for (file, how) in [("plain", &[][..]), ("other", &["--anonymise"])] {
         let file = fake.home.path().join(file).display().to_string();
+        // What is published is of now, however long the look before took.
+        std::fs::write(fake.home.path().join(PUBLISHES), published(now()))?;
         let seen = plimsoll(PROGRAM, &[&["capture", "-o", &file], how].concat());
         assert_eq!(seen.code, 0, "{}", seen.errors);
         is_told(&fake.seen(&["status", "--json", "--capture", &file])?["ranks"][0]["pools"][0]);
