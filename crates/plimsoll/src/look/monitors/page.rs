@@ -35,7 +35,9 @@ impl<'a> Page<'a> {
         let first = match (finding.state, &finding.fix) {
             _ if tells(need, one) => None,
             (FindingState::Found | FindingState::NotYet, _) => None,
-            (FindingState::Off, Some(fix)) => Some(fix.flag.clone().unwrap_or_else(|| fix.place.clone())),
+            (FindingState::Off | FindingState::Broken, Some(fix)) => {
+                Some(fix.flag.clone().unwrap_or_else(|| fix.place.clone()))
+            }
             _ => return None,
         };
         let source = table.sources.iter().find(|known| known.id == need.source)?;
