@@ -27,6 +27,9 @@ pub fn why(table: &Table, account: &Account, signal: Signal, pool: &str, tier: &
     match (reasons.is_empty(), later) {
         (false, _) => reasons.join("; "),
         (true, Some(since)) => format!("{} says it from {} on", table.engine.title, String::from(since.clone())),
+        (true, None) if account.sources.is_empty() => {
+            format!("nothing that {} says was asked or given", table.engine.title)
+        }
         (true, None) => format!("{} says it nowhere that was asked", table.engine.title),
     }
 }

@@ -4,4 +4,4 @@ mod detect;
 mod verdict;
 
 pub use detect::{Row, SIGNS, signs};
-pub use verdict::{ONE_LOOK, ONE_LOOK_AND_LOG, order, verdict};
+pub use verdict::{EITHER, ONE_LOOK, ONE_LOOK_AND_LOG, order, verdict};

@@ -30,7 +30,7 @@ const RANKS: &str = "ranks";
 /// The note that a list was cut.
 const CUT: &str = "cut";
 /// The note of figures of which one is true, and nothing tells which.
-const EITHER: &str = "either";
+pub const EITHER: &str = "either";
 /// What is said of a store.
 const FULL_IS_FINE: &str = "a store evicts to make room, and full is no trouble by itself";
 /// What a single look cannot tell; stands at the end of each of its reasons.
@@ -163,9 +163,15 @@ fn unknown(server: &Server) -> String {
     if let Some(either) = server.notes.iter().find(|note| note.id == EITHER) {
         return either.text.clone();
     }
-    let of_first =
-        server.ranks.first().and_then(|rank| rank.pools.first()).and_then(|pool| pool.get(Signal::KV_IN_USE));
-    match of_first {
+    let first = server.ranks.first().and_then(|rank| rank.pools.first());
+    if server.role != Role::Store
+        && let Some(share) = first.and_then(|pool| pool.fresh(Signal::KV_OCCUPIED))
+    {
+        let why = first.and_then(|pool| pool.get(Signal::KV_IN_USE)).and_then(|reading| reading.reason.as_deref());
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        return format!("{} is occupied, and how much of that is in use is not told{why}", percent(share));
+    }
+    match first.and_then(|pool| pool.get(Signal::KV_IN_USE)) {
         Some(reading) if reading.state == model::State::Stale => {
             let age = reading.age_s.unwrap_or_default();
             format!("the newest figure is {age:.0} s old")

@@ -30,7 +30,8 @@ impl Cli {
     }
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 answered, 1 no figure from any target, 2 wrong usage, 3 doctor found gaps.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 answered, 1 no figure from any target, 2 wrong usage, 3 doctor found gaps, or engines faults.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

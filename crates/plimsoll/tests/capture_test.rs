@@ -397,7 +397,7 @@ fn refused() -> Result<(), Failed> {
     std::fs::write(path("page.prom"), page("0.5.23-on-load/metrics.prom"))?;
     std::fs::write(path("garbage"), [0_u8, 255, 3])?;
     let again = plimsoll(PROGRAM, &["capture", "-o", &file, &server.url()]);
-    assert!(again.code != 0 && again.errors.contains("cannot make"), "nothing is overwritten: {again:?}");
+    assert!(again.code == 2 && again.errors.contains("is there already"), "nothing is overwritten: {again:?}");
     for (words, said) in [
         (vec!["status", "--capture", &path("none")], "No such file"),
         (vec!["status", "--capture", &path("page.prom")], "no capture"),

@@ -132,3 +132,21 @@ fn signs() {
     }
     in_step("docs/signs.md", &text);
 }
+
+/// The README tells the limits of the verdicts as they are.
+#[test]
+fn readme_tells_the_limits() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let file = std::fs::read_to_string(root().join("crates/judge/verdicts.toml")).expect("verdicts.toml");
+    let limits: toml::Table = file.parse().expect("TOML");
+    for level in ["tight", "strained"] {
+        let percent = |key: &str| format!("{:.0} %", limits[level][key].as_float().expect("a limit") * 100.0);
+        let told = format!(
+            "| {} | in use from {}, or from {} while requests wait",
+            level.to_uppercase(),
+            percent("in_use"),
+            percent("in_use_while_waiting")
+        );
+        assert!(readme.contains(&told), "README.md does not say: {told}");
+    }
+}

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         ("a server with a certificate is asked by HTTPS", https),
         ("a process that lost its arguments is asked on its own sockets, and not on many", own_sockets),
         ("a gRPC worker is asked on the port after its own", grpc_worker),
+        ("a server that does not listen yet may still load its model", loads_its_model),
         ("a monitor is asked where it listens, behind its own path", monitor),
     ])
 }
@@ -133,6 +134,21 @@ fn own_sockets() -> Result<(), Failed> {
     let hosts: std::collections::BTreeSet<&str> =
         asked.lines().filter(|line| line.to_lowercase().starts_with("host:")).collect();
     assert!((1..=8).contains(&hosts.len()), "{hosts:?}");
+    Ok(())
+}
+
+/// A process that is there and opens no port: what a large model's first minutes look like.
+fn loads_its_model() -> Result<(), Failed> {
+    let home = tempfile::tempdir()?;
+    standin::links(home.path(), &["python"]);
+    let argv = format!("python|-m|sglang.launch_server|--model-path|m|--port|{}", free_port());
+    let argv: Vec<String> = argv.split('|').map(str::to_owned).collect();
+    let standin = Standin::start(home.path(), &argv, None, "");
+    let server = found(&standin, &["status", "--json"])?;
+    let notes = server["notes"].as_array().expect("notes");
+    let said = notes.iter().find(|note| note["id"] == "not-listening").expect("a note")["text"].as_str();
+    assert!(said.is_some_and(|text| text.ends_with("does not listen yet: it may still load its model")), "{server:#}");
+    assert_eq!(server["verdict"]["level"], "unknown");
     Ok(())
 }
 

@@ -358,12 +358,14 @@ fn a_file_of_no_known_kind_beside_others_costs_that_file() {
 fn what_is_of_no_known_kind_is_refused_with_what_it_looks_like() {
     let folder = Folder::new();
     let own = |command| plimsoll(PROGRAM, &[command, "--json", &data("two.log")]).text;
-    let cases: [(&str, Vec<u8>, &str); 13] = [
+    let refusal = br#"{"error":{"code":501,"message":"start it with --slots"}}"#;
+    let cases: [(&str, Vec<u8>, &str); 14] = [
         ("empty", Vec::new(), "an empty file"),
         ("blank", b" \n\n".to_vec(), "an empty file"),
         ("binary", b"\0\x01\x02abc\0".to_vec(), "no text"),
         ("page.html", b"<html><body>Sign in</body></html>".to_vec(), "HTML"),
         ("other.json", b"{\"a\": 1}".to_vec(), "JSON of another program"),
+        ("refusal.json", refusal.to_vec(), "a refusal: \"start it with --slots\""),
         ("cut.json", b"{\"loads\": [{\"num_used_to".to_vec(), "cut or broken"),
         ("other.prom", b"# TYPE go_threads gauge\ngo_threads 9\n".to_vec(), "Prometheus text of another program"),
         ("words.txt", b"Hello, how full is it?\n".to_vec(), "text of another kind"),

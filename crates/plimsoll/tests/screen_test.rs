@@ -190,3 +190,57 @@ fn what_no_idle_server_can_say_is_no_sign() {
     let text = on_screen(100, &["status", &idle.url()]);
     assert!(!text.contains("cannot be"), "{text}");
 }
+
+/// A page of llama.cpp as it was in 2024: 2,049 of 4,096 tokens stand in the cache, which is occupied and not used.
+const OCCUPIED: &str = "\
+# TYPE llamacpp:kv_cache_usage_ratio gauge
+llamacpp:kv_cache_usage_ratio 0.500244
+# TYPE llamacpp:kv_cache_tokens gauge
+llamacpp:kv_cache_tokens 2049
+# TYPE llamacpp:requests_processing gauge
+llamacpp:requests_processing 2
+# TYPE llamacpp:requests_deferred gauge
+llamacpp:requests_deferred 0
+";
+
+#[test]
+fn what_is_known_is_said_also_where_in_use_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = written(folder.path(), "metrics.prom", OCCUPIED);
+    let said = headline(&[&page]);
+    assert_eq!(said, "KV cache UNKNOWN unified metrics.prom: 50.0 % occupied, in use is not told");
+    let text = status(&[&page]).text;
+    let why = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(why.contains("why 50.0 % is occupied, and how much of that is in use is not told"), "{text}");
+}
+
+/// However long the way to a file is, the first line holds the answer.
+#[test]
+fn a_long_path_leaves_the_figure_in_the_first_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let deep = folder.path().join("incident-2026-11-29/gpu-node-07/decode-server/pages");
+    std::fs::create_dir_all(&deep).expect("folders");
+    let page = vllm(&deep, "metrics.prom", Some(0.8), 0);
+    let text = status(&[&page]).text;
+    let first = text.lines().next().expect("a line");
+    assert!(first.starts_with("KV cache  CALM  unified …/metrics.prom: 80.0 % in use"), "{first}");
+    assert!(text.contains("decode-server/pages/metrics.prom"), "{text}");
+}
+
+/// A router's answer that names decode servers of which no file is: what is calm is not the fleet.
+#[test]
+fn workers_of_which_no_file_is_are_not_calm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workers = r#"{"workers": [
+        {"id": "a", "url": "http://10.0.0.1:30000", "worker_type": "prefill", "is_healthy": true, "labels": {}},
+        {"id": "b", "url": "http://10.0.0.2:30002", "worker_type": "decode", "is_healthy": true, "labels": {}}],
+        "total": 2, "stats": {"prefill_count": 1, "decode_count": 1, "regular_count": 0}}"#;
+    let router = written(folder.path(), "workers.json", workers);
+    let page = "sglang:num_used_tokens{engine_type=\"prefill\",tp_rank=\"0\"} 100\n\
+                sglang:max_total_num_tokens{engine_type=\"prefill\",tp_rank=\"0\"} 1000\n\
+                sglang:token_usage{engine_type=\"prefill\",tp_rank=\"0\"} 0.1\n";
+    let prefill = written(folder.path(), "prefill.prom", page);
+    let said = headline(&[&router, &prefill]);
+    let absent = "no file is of a decode server, and the router names http://10.0.0.2:30002";
+    assert!(said.starts_with(&format!("KV cache UNKNOWN {absent}; calm is ")), "{said}");
+}

@@ -9,7 +9,8 @@ pub use flags::{forget_defaults, from_arguments, from_config, from_environment, 
 pub use unwrap::split;
 
 use crate::Tables;
-use crate::table::ProcessRule;
+use crate::table::version::Version;
+use crate::table::{ProcessRule, Table};
 
 /// A command line that runs an engine.
 #[derive(Debug, Clone)]
@@ -50,23 +51,39 @@ pub fn recognise(tables: &Tables, argv: &[String]) -> Option<Recognised> {
 /// Recognises the engine that a container of `image` runs when it is given arguments alone: the first of them is one of the
 /// engine's flags.
 pub fn recognise_image(tables: &Tables, image: &str, arguments: &[String]) -> Option<Recognised> {
+    let (name, _) = named_and_tagged(image);
+    let flag = arguments.first()?.split('=').next()?;
+    let is_known = |table: &&Table| table.knobs.iter().any(|knob| knob.flags.iter().any(|known| known == flag));
+    let mut known = tables.iter().filter_map(|table| Some((table, own_image(table, name)?)));
+    let (table, spelling) = known.find(|(table, _)| is_known(table))?;
+    let (engine, arguments) = (table.engine.name.clone(), Some(arguments.to_vec()));
+    Some(Recognised { engine, arguments, wrappers: 0, spelling: spelling.clone() })
+}
+
+/// The version that the tag of an image of the engine names: `v0.5.9-cu126` is 0.5.9; `latest` is none.
+pub fn image_version(table: &Table, image: &str) -> Option<String> {
+    let (name, tag) = named_and_tagged(image);
+    own_image(table, name)?;
+    let number = tag?.split('-').next()?.trim_start_matches('v');
+    let is_version = number.contains('.') && Version::parse(number).is_some();
+    is_version.then(|| number.to_owned())
+}
+
+/// An image's name with its registry, and its tag: `host:5000/a/b:v1@sha256:…` is `host:5000/a/b` and `v1`.
+fn named_and_tagged(image: &str) -> (&str, Option<&str>) {
     let name = image.split('@').next().unwrap_or_default();
     let folder = name.rfind('/').map_or(0, |at| at + 1);
-    let name = name[folder..].find(':').map_or(name, |at| &name[..folder + at]);
-    let flag = arguments.first()?.split('=').next()?;
+    match name[folder..].split_once(':') {
+        Some((own, tag)) => (&name[..folder + own.len()], Some(tag)),
+        None => (name, None),
+    }
+}
+
+/// The image of the table that is called so, whatever registry it comes from.
+fn own_image<'a>(table: &'a Table, name: &str) -> Option<&'a String> {
     let same =
-        |known: &String| name.strip_suffix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-    let table = tables.iter().find(|table| {
-        table.engine.image.iter().any(same)
-            && table.knobs.iter().any(|knob| knob.flags.iter().any(|known| known == flag))
-    })?;
-    let (engine, arguments) = (table.engine.name.clone(), Some(arguments.to_vec()));
-    Some(Recognised {
-        engine,
-        arguments,
-        wrappers: 0,
-        spelling: table.engine.image.iter().find(|known| same(known))?.clone(),
-    })
+        |known: &&String| name.strip_suffix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    table.engine.image.iter().find(same)
 }
 
 fn spelling(rule: &ProcessRule) -> String {

@@ -58,6 +58,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
         }
         None => unknown(&observations),
     };
+    account.notes.extend(still_starting(&candidate, &observations, eye.place.now()));
     let named = named::settle(&mut account);
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
@@ -230,6 +231,25 @@ async fn published(eye: &Eye, table: &Table, candidate: &Candidate, observations
         |signal| known.sets.iter().any(|set| set.readings.get(&signal).is_some_and(|said| said.value.is_some()));
     let told = tells(Signal::KV_USED) || tells(Signal::KV_IN_USE);
     beside::published(eye, table, process, &candidate.flags, told).await
+}
+
+/// Seconds that a large model may take to load: a process this young that does not listen yet is nothing broken.
+const LOADING_S: f64 = 1800.0;
+
+/// That a process which is there does not listen yet, where that is all that came of asking.
+fn still_starting(candidate: &Candidate, observations: &[Observation], now: Time) -> Option<Note> {
+    let process = candidate.process.as_ref()?;
+    let refused = |seen: &Observation| seen.outcome.as_ref().is_err_and(|blind| blind.kind == BlindKind::Refused);
+    let over_http: Vec<&Observation> = observations.iter().filter(|seen| seen.get.starts_with('/')).collect();
+    let age = now.since(process.started_at);
+    let young = (0.0..LOADING_S).contains(&age) && process.listening.is_empty();
+    let text = || {
+        format!(
+            "its process {} is there for {age:.0} s and does not listen yet: it may still load its model",
+            process.pid
+        )
+    };
+    (young && !over_http.is_empty() && over_http.into_iter().all(refused)).then(|| Note::new("not-listening", text()))
 }
 
 /// Whether an observation is of `get` on this very port.

@@ -49,6 +49,9 @@ use self::guard::Guard;
 use self::identity::Atlas;
 use crate::cli::LookArgs;
 
+/// The note of workers that a router names, and of which nothing was given.
+pub(crate) const NOT_GIVEN: &str = "not-given";
+
 /// What a look brought.
 pub(crate) struct Look {
     /// The fleet.

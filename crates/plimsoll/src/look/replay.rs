@@ -27,6 +27,8 @@ pub(crate) fn open(path: &Path) -> Result<Recording> {
 const MOST_SITES: usize = 1000;
 /// Seconds before the moment whose looks show what one look cannot.
 const WINDOW_S: f64 = 60.0;
+/// Seconds behind the last look that are still its own.
+const BEYOND_S: f64 = 5.0;
 /// Most looks of them that are replayed: each costs as much as the one that is shown.
 const MOST_EARLIER: usize = 12;
 /// First bytes of what zstd packed, as people pack long recordings by hand.
@@ -56,14 +58,21 @@ pub(crate) fn chosen(recording: &Recording, at: Option<&str>) -> Result<usize> {
     let takes = recording.takes();
     let Some(last) = takes.len().checked_sub(1) else { bail!("there is no whole look in it") };
     let Some(at) = at else { return Ok(last) };
-    let moment = match at.parse::<jiff::Timestamp>() {
-        Ok(stamp) => Time(stamp.as_microsecond() as f64 / 1e6),
-        // A look that begins at the moment is not over then: the one that covers it is meant.
-        Err(_) => takes[0].to.plus(seconds(at.trim_start_matches('+')).with_context(|| {
+    Ok(recording.take_at(moment(at, takes[0].to)?).unwrap_or(last))
+}
+
+/// The moment that `at` means in a recording whose first look was over at `first`: a look that begins at a moment is not
+/// over then, and the one that covers it is meant.
+fn moment(at: &str, first: Time) -> Result<Time> {
+    if let Ok(stamp) = at.parse::<jiff::Timestamp>() {
+        return Ok(Time(stamp.as_microsecond() as f64 / 1e6));
+    }
+    let from_first = seconds(at.trim_start_matches('+'));
+    Ok(first.plus(
+        from_first.with_context(|| {
             format!("--at {at}: neither a time (2026-11-29T12:00:00Z) nor seconds from the beginning")
-        })?),
-    };
-    Ok(recording.take_at(moment).unwrap_or(last))
+        })?,
+    ))
 }
 
 /// What a capture holds, to be looked at.
@@ -93,6 +102,13 @@ pub(super) fn opened(args: &LookArgs, monitors: &[String], path: &Path, tables: 
     if many > MOST_SITES {
         let text = format!("the look is at {many} sites: the first {MOST_SITES} were read");
         notes.push(model::Note::new("cut", text));
+    }
+    if let (Some(at), Some(first), Some(last)) = (&args.at, takes.first(), takes.last()) {
+        let beyond = moment(at, first.to)?.since(last.to);
+        if beyond > BEYOND_S {
+            let text = format!("--at {at} is {} s behind the capture's end: this is its last look", beyond.round());
+            notes.push(model::Note::new("beyond", text));
+        }
     }
     let mut shown = as_of(&recording, take, tables);
     notes.append(&mut shown.notes);

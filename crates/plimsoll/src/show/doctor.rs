@@ -59,24 +59,32 @@ fn summary(report: &Report, width: usize) -> String {
         gaps => strong(&several(gaps, "gap")),
     });
     let mut out = unreached + &counts.join(", ") + "\n";
-    for (flag, servers) in flags(report) {
-        let more = if servers.len() > MOST_SERVERS {
-            format!(" and {} more", servers.len() - MOST_SERVERS)
-        } else {
-            String::new()
-        };
-        let shown: Vec<&str> = servers.into_iter().take(MOST_SERVERS).collect();
-        let text = format!("{} to {}{more}", strong(flag), shown.join(", "));
-        out += &hang("add ", 4, &text, columns());
+    let added = flags(report, |gap| gap.fix.flag.as_deref().filter(|flag| !flag.contains('\n')));
+    for (lead, link, flags) in [("add ", "to", added), ("take ", "from", flags(report, to_remove))] {
+        for (flag, servers) in flags {
+            let more = if servers.len() > MOST_SERVERS {
+                format!(" and {} more", servers.len() - MOST_SERVERS)
+            } else {
+                String::new()
+            };
+            let shown: Vec<&str> = servers.into_iter().take(MOST_SERVERS).collect();
+            let text = format!("{} {link} {}{more}", strong(flag), shown.join(", "));
+            out += &hang(lead, 4, &text, width);
+        }
     }
     out
 }
 
-/// Each flag that reveals something, with the servers that need it.
-fn flags(report: &Report) -> Vec<(&str, Vec<&str>)> {
+/// The flag that hides what is missing, where taking it away reveals it.
+pub(super) fn to_remove(gap: &Gap) -> Option<&str> {
+    Some(gap.fix.place.strip_prefix("take ")?.split_once(" out of ")?.0)
+}
+
+/// Each flag that reveals something, with the servers that it is of.
+fn flags<'a>(report: &'a Report, flag: impl Fn(&'a Gap) -> Option<&'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
     let mut flags: Vec<(&str, Vec<&str>)> = Vec::new();
     for server in &report.servers {
-        let own = server.gaps.iter().filter_map(|gap| gap.fix.flag.as_deref()).filter(|flag| !flag.contains('\n'));
+        let own = server.gaps.iter().filter_map(&flag);
         for flag in own {
             let at = flags.iter().position(|(known, _)| *known == flag).unwrap_or_else(|| {
                 flags.push((flag, Vec::new()));

@@ -123,8 +123,9 @@ impl Writer<'_> {
                 None => lines.push((vec![signal.row().title], words)),
             }
         }
+        let column = column(lines.iter().filter(|(names, _)| names.len() == 1).map(|(names, _)| names[0]));
         let line = |(names, words): (Vec<&str>, String)| match names.as_slice() {
-            [name] => hang(&format!("    {name:<16} "), 21, &words, self.width),
+            [name] => hang(&format!("    {name:<column$} "), column + 5, &words, self.width),
             names => hang("    ", 21, &format!("{}: {words}", names.join(", ")), self.width),
         };
         lines.into_iter().map(line).collect()
@@ -177,6 +178,11 @@ impl Writer<'_> {
     }
 }
 
+/// Columns that names take: those of the longest, as long as what is behind them has room.
+fn column<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or_default().clamp(16, 26)
+}
+
 fn value_words(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Ratio if value > 0.0 && value < 0.0005 => format!("{:.4} %", value * 100.0),
@@ -188,11 +194,12 @@ fn value_words(unit: Unit, value: f64) -> String {
 fn facts(look: &Look, one: &Looked, width: usize) -> String {
     let table = one.account.engine.as_deref().and_then(|name| look.eye_of(one).tables.get(name));
     let is_mark = |name: &String| table.is_some_and(|table| table.engine.marks.contains(name));
-    let known = one.account.facts.iter().filter(|(name, _)| !is_mark(name));
+    let known = || one.account.facts.iter().filter(|(name, _)| !is_mark(name));
+    let column = column(known().map(|(name, _)| name.as_str()));
     let line = |(name, fact): (&String, &model::Fact)| {
         let text = format!("{} {}", fact.value, faint(&format!("by {}", fact.source)));
-        hang(&format!("    {name:<16} "), 21, &text, width)
+        hang(&format!("    {name:<column$} "), column + 5, &text, width)
     };
-    let lines: String = known.map(line).collect();
+    let lines: String = known().map(line).collect();
     if lines.is_empty() { lines } else { format!("  facts\n{lines}") }
 }

@@ -107,13 +107,16 @@ fn held_by(server: &Server, room: usize) -> Option<Cell> {
 
 /// The address without the scheme; of a server on another host's loopback the host and the port, as a target may be given.
 pub(crate) fn address(server: &Server) -> String {
-    // A file's name may hold an address further on: of that nothing is taken off.
-    let is_scheme = |(scheme, _): &(&str, &str)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric());
-    let (scheme, rest) = server.url.split_once("://").filter(is_scheme).unwrap_or(("", &server.url));
+    let (scheme, rest) = server.url.split_once("://").filter(|_| has_scheme(&server.url)).unwrap_or(("", &server.url));
     match rest.split_once("/127.0.0.1:") {
         Some((host, port)) if scheme == "ssh" => format!("{host}/{port}"),
         _ => rest.to_owned(),
     }
+}
+
+/// Whether it is an address, and no file: a file's name may hold an address further on.
+pub(super) fn has_scheme(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()))
 }
 
 /// How many workers a router lists, and how many of them it sends requests to.

@@ -3,6 +3,7 @@
 use model::{Kind, Level, Rank, Reading, Role, Server, Sign, Signal, Unit};
 
 use super::bar::LEGEND;
+use super::doctor::to_remove;
 use super::fleet::{address, side_by_side, workers};
 use super::headline::headline;
 use super::hosts::{clocks, nothing, origin, unreached};
@@ -56,13 +57,16 @@ pub(crate) fn status(look: &Look) -> String {
         if caches().all(by_log) && caches().next().is_some() { judge::ONE_LOOK_AND_LOG } else { judge::ONE_LOOK };
     let mut foot = vec![
         window.to_owned(),
-        format!(
-            "{} · {}, {} failed · slowest server {}",
-            clock_of(snapshot.taken_at),
-            several(own.requests as usize, "request"),
-            own.failed,
-            seconds(own.slowest_target_s)
-        ),
+        match own.requests {
+            0 => clock_of(snapshot.taken_at),
+            requests => format!(
+                "{} · {}, {} failed · slowest server {}",
+                clock_of(snapshot.taken_at),
+                several(requests as usize, "request"),
+                own.failed,
+                seconds(own.slowest_target_s)
+            ),
+        },
     ];
     if !snapshot.gaps.is_empty() {
         foot.push(format!(
@@ -144,7 +148,8 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
         if server.ranks.iter().filter_map(|rank| rank.readings.get(&Signal::REQ_RETRACTED_TOTAL)).any(says_preempted) {
             reason = reason.replace(" retractions since start", " preemptions since start");
         }
-        if verdict.level != Level::Calm || reason.contains("wait") {
+        let failed = model::sum(&server.ranks, Signal::KV_ALLOC_FAILED_TOTAL).is_some_and(|failed| failed > 0.0);
+        if verdict.level != Level::Calm || reason.contains("wait") || failed {
             out += &hang(&label("why"), INDENT, &reason, width);
         }
     }
@@ -156,8 +161,7 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
     // What one flag mends is one line.
     let mut folded: Vec<(String, Vec<&str>)> = Vec::new();
     for gap in server.gaps.iter().filter(|gap| !said(&gap.what)) {
-        let away = || Some(gap.fix.place.strip_prefix("take ")?.split_once(" out of ")?.0);
-        let fix = match (&gap.fix.flag, away()) {
+        let fix = match (&gap.fix.flag, to_remove(gap)) {
             (Some(flag), _) => format!(" → {flag}"),
             (None, Some(flag)) => format!(" → without {flag}"),
             (None, None) => String::new(),

@@ -33,7 +33,7 @@ pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> Strin
     for paragraph in text.split('\n') {
         let mut line = String::new();
         let own = paragraph.len() - paragraph.trim_start().len();
-        for word in paragraph.split_whitespace() {
+        for word in words(paragraph) {
             let room = if lines.is_empty() { first } else { room };
             let together = shown(&line) + usize::from(!line.is_empty()) + shown(word);
             if together > room && (!line.is_empty() || lines.is_empty() && first < width.saturating_sub(indent)) {
@@ -61,6 +61,22 @@ pub(crate) fn hang(lead: &str, indent: usize, text: &str, width: usize) -> Strin
         out.push('\n');
     }
     out
+}
+
+/// The words of a text; a sign of percent stays with its number.
+fn words(text: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let end = |from: usize| rest[from..].find(char::is_whitespace).map_or(rest.len(), |at| from + at);
+        let mut at = end(0);
+        if rest[at..].starts_with(" %") {
+            at = end(at + 1);
+        }
+        words.push(&rest[..at]);
+        rest = rest[at..].trim_start();
+    }
+    words
 }
 
 /// Short facts behind `lead`, two blanks between them, none of them broken that fits a line; wrapped like [`hang`].

@@ -127,3 +127,21 @@ fn crlf_bom_and_fences_change_nothing() {
         }
     }
 }
+
+/// The tag of an engine's own image is its version, where it is one, until the server itself says which it is.
+#[test]
+fn an_image_tells_the_version() {
+    let folder = Folder::new();
+    for (image, version) in [
+        ("lmsysorg/sglang:v0.5.9-cu126", Value::from("0.5.9")),
+        ("registry.local:5000/lmsysorg/sglang:v0.5.9@sha256:00ff", Value::from("0.5.9")),
+        ("lmsysorg/sglang:latest", Value::Null),
+        ("lmsysorg/sglang", Value::Null),
+        ("ours/serving:v7.1", Value::Null),
+    ] {
+        let run =
+            format!("docker run --gpus all {image} python3 -m sglang.launch_server --model-path m --port 30000\n");
+        let (_, value) = look(&[&folder.put("run.sh", run.into_bytes())]);
+        assert_eq!(value["servers"][0]["version"], version, "{image}: {value}");
+    }
+}

@@ -197,7 +197,7 @@ impl Summary<'_> {
         let looks = if self.takes == 1 { "1 look".to_owned() } else { format!("{} looks", self.takes) };
         let mut text =
             format!("wrote {}: {looks}, {} answers, {}\n", self.output.name(), tape.answers, self.output.size()?);
-        if let Some(pause) = self.slowed {
+        if let Some(pause) = self.slowed.filter(|_| self.takes > 1) {
             text += &format!(
                 "every {pause:.1} s instead of {:.1} s: no server may spend more than 1 % of its time on this\n",
                 self.every

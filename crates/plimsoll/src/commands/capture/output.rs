@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, anyhow};
 
 use crate::Said;
 
@@ -23,7 +23,12 @@ impl Output {
         }
         let path = name.map_or_else(|| PathBuf::from(by_time()), Path::to_path_buf);
         let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
-        let file = file.with_context(|| format!("cannot make {}", path.display()))?;
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                crate::wrong_usage(anyhow!("{} is there already, and a capture replaces no file", path.display()))
+            }
+            _ => anyhow!(error).context(format!("cannot make {}", path.display())),
+        })?;
         Ok(Output::File(path, file))
     }
 

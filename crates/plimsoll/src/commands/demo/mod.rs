@@ -13,8 +13,8 @@ use anyhow::Result;
 use self::recording::Recording;
 use self::serve::Stage;
 use super::{doctor, status};
-use crate::Said;
 use crate::cli::{DemoArgs, DoctorArgs, LookArgs};
+use crate::{Said, show};
 
 /// Addresses of the recording.
 const ROUTER: &str = "http://127.0.0.1:29000";
@@ -23,6 +23,10 @@ const UNIFIED: &str = "http://127.0.0.1:30010";
 const DECODE_FULL: f64 = 28.2;
 /// Seconds into the recording: the unified server is full and throws requests out.
 const UNIFIED_RETRACTS: f64 = 72.2;
+
+const INTRODUCTION: &str = "A recorded run of a router, a prefill server, a decode server with its metrics off, and a unified \
+     server (real programs on a CPU), served on loopback with its times moved to now.";
+const FURTHER_ON: &str = "Three quarters of a minute further on in the recording the unified server is full:";
 
 /// Serves the recording and runs the commands against it.
 pub(crate) async fn run(args: &DemoArgs) -> Result<Said> {
@@ -37,19 +41,17 @@ async fn play(recording: Rc<Recording>, args: &DemoArgs) -> Result<Said> {
     let addresses: Vec<String> = [ROUTER, UNIFIED].iter().filter_map(|recorded| stage.address(recorded)).collect();
     let urls = addresses.join(" ");
     let look = LookArgs { targets: addresses, ..LookArgs::default() };
-    let mut text = format!(
-        "A recorded run of a router, a prefill server, a decode server with its metrics off, and a unified server\n\
-         (real programs on a CPU), served on loopback with its times moved to now.\n\n$ plimsoll status {urls}\n"
-    );
+    let width = show::columns();
+    let mut text = show::hang("", 0, INTRODUCTION, width);
+    write!(text, "\n$ plimsoll status {urls}\n")?;
     text += &status::run(&look).await?.text;
     write!(text, "\n$ plimsoll doctor {urls}\n")?;
     text += &doctor::run(&DoctorArgs { look: look.clone(), ..DoctorArgs::default() }).await?.text;
     if args.at.is_none() {
         stage.jump(UNIFIED_RETRACTS);
-        write!(
-            text,
-            "\nThree quarters of a minute further on in the recording the unified server is full:\n\n$ plimsoll status {urls}\n"
-        )?;
+        text += "\n";
+        text += &show::hang("", 0, FURTHER_ON, width);
+        write!(text, "\n$ plimsoll status {urls}\n")?;
         text += &status::run(&look).await?.text;
     }
     if args.keep {

@@ -1,6 +1,7 @@
 //! Files that people saved or pasted: metrics pages, answers, logs, and how servers are started. Recognised by content,
 //! those of one server joined, and read as a live server is; now is the newest time inside.
 
+mod absent;
 mod logs;
 mod pieces;
 mod read;
@@ -110,6 +111,7 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
     let now = times::settle(&mut pieces, written);
     notes.extend(now.notes);
     let servers = servers::join(pieces).into_iter();
-    let looked = servers.map(|server| servers::understood(eye, server, now.time)).collect();
+    let looked: Vec<Looked> = servers.map(|server| servers::understood(eye, server, now.time)).collect();
+    notes.extend(absent::notes(&looked));
     Ok(Saved { looked, now: now.time, notes })
 }

@@ -40,8 +40,19 @@ fn json(bytes: &[u8]) -> String {
     match root {
         Ok(root) => match own(&root) {
             Some(schema) => format!("what plimsoll itself said ({schema}): give the files that this was made from"),
-            None => "JSON of another program".to_owned(),
+            None => refusal(&root).unwrap_or_else(|| "JSON of another program".to_owned()),
         },
         Err(_) => "JSON that is cut or broken, or of another program".to_owned(),
     }
+}
+
+/// Letters of a refusal's text that are shown.
+const MOST_LETTERS: usize = 200;
+
+/// What the answer of a server says that refused: many tell there which flag they want.
+fn refusal(root: &serde_json::Value) -> Option<String> {
+    let said = ["/error/message", "/error", "/message", "/detail"];
+    let text = said.into_iter().find_map(|at| root.pointer(at)?.as_str())?;
+    let text: String = model::text::printable(text).chars().take(MOST_LETTERS).collect();
+    Some(format!("a refusal: {text:?}"))
 }

@@ -1,7 +1,7 @@
 //! Files that say how servers are started.
 
 use anyhow::Result;
-use engines::process::{Recognised, forget_defaults, from_arguments, recognise, recognise_image};
+use engines::process::{Recognised, forget_defaults, from_arguments, image_version, recognise, recognise_image};
 use engines::{Whereabouts, saved};
 use model::text::printable;
 use model::{Fact, Facts, Note};
@@ -81,6 +81,13 @@ fn start(eye: &Eye, content: &Content, launch: Launch, recognised: Recognised) -
         notes.push(Note::new("image-entrypoint", text));
     }
     point(&mut facts, content, &launch, &file);
+    if let Some(image) = &launch.image
+        && let Some(version) = image_version(table, image)
+    {
+        // What runs says better which version it is.
+        let source = format!("{file} image {}", printable(&model::without_secrets(image)));
+        facts.entry("version".to_owned()).or_insert(Fact { value: version, source, weight: 0 });
+    }
     let place = Whereabouts {
         unit: launch.name.as_deref().filter(|_| launch.form == Form::Unit).map(printable),
         command: Some(recognised.spelling),
