@@ -58,13 +58,13 @@ fn check(folder: &Path) -> Result<Said> {
         writeln!(text, "{fault}\n")?;
     }
     // A fault is of a file in an engine's folder, of that folder, or of the one around all.
-    let faulty = |folder: &str| {
+    let is_wrong = |folder: &str| {
         faults
             .iter()
             .map(|fault| Path::new(&fault.file))
             .any(|at| at.starts_with(folder) || Path::new(folder).starts_with(at))
     };
-    for folder in folders.iter().filter(|folder| !faulty(&folder.path)) {
+    for folder in folders.iter().filter(|folder| !is_wrong(&folder.path)) {
         let Some(table) = tables.get(&folder.name) else { continue };
         writeln!(text, "{}: sound, {}", folder.path, size(table))?;
     }

@@ -63,8 +63,9 @@ pub(crate) fn at_work(look: &(Time, Server)) -> Vec<(Time, Server)> {
             }
             for pool in rank.pools.iter_mut().filter(|_| running > 0.0) {
                 for signal in [Signal::KV_USED, Signal::KV_IN_USE] {
-                    let value = pool.readings.get_mut(&signal).and_then(|reading| reading.value.as_mut());
-                    value.into_iter().for_each(|value| *value *= 1.0 - MOVED * step);
+                    if let Some(value) = pool.readings.get_mut(&signal).and_then(|reading| reading.value.as_mut()) {
+                        *value *= 1.0 - MOVED * step;
+                    }
                 }
             }
         }

@@ -55,9 +55,11 @@ pub(super) async fn content(eye: &Eye, file: &str) -> Result<Content> {
     let path = std::path::absolute(file)?;
     let ends = |(head, tail): (usize, usize)| eye.place.ends_each(vec![Wanted::File(path.clone())], head, tail);
     let only = |mut all: Vec<Result<_, model::Blind>>| all.pop().ok_or_else(|| anyhow!("{file}: nothing was read"));
-    let unread = |blind: model::Blind| match blind.text.ends_with(A_FOLDER) {
-        true => Folder(safe(file)).into(),
-        false => crate::wrong_usage(anyhow!(safe(&blind.to_string()))),
+    let unread = |blind: model::Blind| {
+        if blind.text.ends_with(A_FOLDER) {
+            return Folder(safe(file)).into();
+        }
+        crate::wrong_usage(anyhow!(safe(&blind.to_string())))
     };
     let mut read = only(ends(ENDS).await)?.map_err(unread)?;
     if read.size <= WHOLE as u64 && read.tail_from != read.head.len() as u64 {
