@@ -163,10 +163,10 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
     if found > 1 || certain > 0 || small { found + own + certain } else { 0 }
 }
 
-/// Which engine wrote a log, and what was seen of it.
+/// An engine that may have written a log, and what was seen of it.
 #[derive(Debug, Clone)]
 pub struct Written<'a> {
-    /// The engine's table: the one of which most lines are; of those with as many, the one that finds most numbers in them.
+    /// The engine's table.
     pub table: &'a Table,
     /// How many lines.
     pub lines: usize,
@@ -180,29 +180,48 @@ pub struct Written<'a> {
     pub facts: Facts,
 }
 
-/// The engine that wrote this log; `None` where no line of it is known.
+/// The engine that wrote this log, by its lines alone: the one of which most are, and of those with as many the one that finds
+/// most numbers in them. `None` where no line of it is known.
 pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
-    let stretches = log.outcome.as_ref().ok()?;
-    let of = |table: &'a Table| {
-        let mut account = Account::default();
-        let scanned = log::scan(table, log, stretches, &mut account);
-        Written {
-            table,
-            lines: scanned.len(),
-            numbers: scanned.numbers(table),
-            span: scanned.span(),
-            ahead: scanned.is_ahead(),
-            facts: account.facts,
-        }
-    };
-    let all = tables.iter().filter(|table| !table.lines.is_empty()).map(of);
-    all.filter(|written| written.lines > 0 || written.ahead).max_by_key(|written| (written.lines, written.numbers))
+    by_lines(tables, log).max_by_key(|written| (written.lines, written.numbers))
 }
 
-/// Whether the times of this log, of which `span` was seen, say their zone: then it does not matter which one is assumed.
-pub fn is_zoned(tables: &Tables, log: &Log, span: (Time, Time)) -> bool {
+/// The engines that may have written this log, the likeliest first: engines that grew from one another print the same lines.
+/// Each knows at least half of those that the first one knows.
+pub fn writers<'a>(tables: &'a Tables, log: &Log) -> Vec<Written<'a>> {
+    let mut known: Vec<Written<'a>> = by_lines(tables, log).filter(|written| written.lines > 0).collect();
+    known.sort_by_key(|written| (written.lines, written.numbers));
+    known.reverse();
+    let most = known.first().map_or(0, |first| first.lines);
+    known.retain(|written| written.lines * 2 >= most);
+    known
+}
+
+fn by_lines<'a>(tables: &'a Tables, log: &Log) -> impl Iterator<Item = Written<'a>> {
+    let all = tables.iter().filter(|table| !table.lines.is_empty()).filter_map(|table| written_by(table, log));
+    all.filter(|written| written.lines > 0 || written.ahead)
+}
+
+/// What is seen of this log, read as this engine's; `None` where it could not be read.
+pub fn written_by<'a>(table: &'a Table, log: &Log) -> Option<Written<'a>> {
+    let stretches = log.outcome.as_ref().ok()?;
+    let mut account = Account::default();
+    let scanned = log::scan(table, log, stretches, &mut account);
+    Some(Written {
+        table,
+        lines: scanned.len(),
+        numbers: scanned.numbers(table),
+        span: scanned.span(),
+        ahead: scanned.is_ahead(),
+        facts: account.facts,
+    })
+}
+
+/// Whether the times of this engine's log, of which `span` was seen, say their zone: then it does not matter which one is
+/// assumed.
+pub fn is_zoned(table: &Table, log: &Log, span: (Time, Time)) -> bool {
     let elsewhere = Log { clock: LogClock::Offset(ELSEWHERE_S), ..log.clone() };
-    written(tables, &elsewhere).is_some_and(|written| written.span == Some(span))
+    written_by(table, &elsewhere).is_some_and(|written| written.span == Some(span))
 }
 
 /// When an answer or a page says that it was given or its newest number taken, in seconds since 1970. A page on which

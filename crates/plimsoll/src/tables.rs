@@ -57,9 +57,7 @@ fn read_trusted(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
     }
     let (mut folders, mut faults) = read(path)?;
     folders.retain(|folder| {
-        let own = Path::new(&folder.path);
-        let mut parts = std::iter::once(own.to_owned()).chain(NAMES.iter().map(|name| own.join(name)));
-        let fault = parts.find_map(|part| Some(Fault::of(&part.display().to_string(), sense::foreign(&part)?)));
+        let fault = foreign(folder);
         let trusted = fault.is_none();
         faults.extend(fault);
         trusted
@@ -67,9 +65,28 @@ fn read_trusted(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
     Ok((folders, faults))
 }
 
+/// [`read`] with all that is wrong: also what a look would refuse, since others may write it.
+pub(crate) fn check(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
+    let (folders, mut faults) = read(path)?;
+    let mut refused: Vec<Fault> = folders.iter().filter_map(foreign).collect();
+    let whole = path.display().to_string();
+    if !folders.iter().any(|folder| folder.path == whole) {
+        refused.extend(sense::foreign(path).map(|why| Fault::of(&whole, why)));
+    }
+    faults.append(&mut refused);
+    Ok((folders, faults))
+}
+
+/// Why an engine's folder, or a file of it, is not read.
+fn foreign(folder: &Folder) -> Option<Fault> {
+    let own = Path::new(&folder.path);
+    let mut parts = std::iter::once(own.to_owned()).chain(NAMES.iter().map(|name| own.join(name)));
+    parts.find_map(|part| Some(Fault::of(&part.display().to_string(), sense::foreign(&part)?)))
+}
+
 /// The engines' folders of `path`: itself, where it is one, or those in it; and what is wrong with those that cannot be read,
 /// which are left out.
-pub(crate) fn read(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
+fn read(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
     let is_one = |path: &Path| NAMES.iter().any(|name| path.join(name).is_file());
     let mut paths: Vec<PathBuf> = if is_one(path) {
         vec![path.to_owned()]

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         ("shared memory is read while its writer lives, and never after", slab_of_the_living),
         ("a slab that is being written is looked at again, and never half", half_written),
         ("a log that is given belongs to the server that is asked", given_log),
+        ("a log that is given belongs to the fork that is looked at, and not to the original", log_of_a_fork),
         ("a log of another program is refused", foreign_log),
         ("pipes and devices are no logs", tricks),
         ("a process on another node is told, and where its server answers", other_node),
@@ -46,10 +47,14 @@ impl Server {
     }
 
     fn with(output: Stdio, held: Option<PathBuf>, more: &str) -> Server {
+        Server::of(output, held, &format!("sglang.launch_server --disaggregation-mode decode {more}"))
+    }
+
+    fn of(output: Stdio, held: Option<PathBuf>, module: &str) -> Server {
         let home = tempfile::tempdir().expect("a folder");
         standin::links(home.path(), &["python"]);
         let port = free_port().to_string();
-        let line = format!("python -m sglang.launch_server --port {port} --disaggregation-mode decode {more}");
+        let line = format!("python -m {module} --port {port}");
         let argv: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let standin = Standin::leaving(home.path(), &argv, None, &port, Leaves { output, held });
         Server { standin, _home: home }
@@ -57,9 +62,14 @@ impl Server {
 
     /// As status tells it, once `ready` says so; the last look when it never does.
     fn seen(&self, ready: impl Fn(&Value) -> bool) -> Value {
+        self.looked(&[], ready)
+    }
+
+    /// The same with more arguments.
+    fn looked(&self, more: &[&str], ready: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
-            let value = plimsoll(PROGRAM, &["status", "--json"]).json();
+            let value = plimsoll(PROGRAM, &[&["status", "--json"], more].concat()).json();
             assert_eq!(schema_faults(&value), Vec::<String>::new());
             let pids = self.standin.pids();
             let servers = value["servers"].as_array().expect("servers");
@@ -366,6 +376,26 @@ fn given_log() -> Result<(), Failed> {
     let arguments = ["status", "--json", "--log", path.to_str().expect("a path"), &replay.url(), &other.url()];
     let value = plimsoll(PROGRAM, &arguments).json();
     assert!(value["servers"].as_array().expect("servers").iter().all(|server| !has_used(server)), "{value:#}");
+    Ok(())
+}
+
+/// Aphrodite prints vLLM's line of figures (engines/aphrodite/captures/0.24.1-log).
+fn log_of_a_fork() -> Result<(), Failed> {
+    let server = Server::of(Stdio::null(), None, "aphrodite.endpoints.openai.api_server");
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("x.log");
+    let figures = "Running: 7 reqs, Waiting: 0 reqs, GPU KV cache usage: 50.0%, Prefix cache hit rate: 25.0%";
+    append(
+        &path,
+        &format!(
+            "INFO {} Engine 000: Avg prompt throughput: 812.5 tokens/s, Avg generation throughput: 301.0 tokens/s, {figures}\n",
+            &stamp(0)[5..]
+        ),
+    );
+    let path = path.to_str().expect("a path");
+    let ours = server.looked(&["--log", path], |server| number(server, "in_use")["value"].is_number());
+    assert_eq!((&ours["engine"], &number(&ours, "in_use")["value"]), (&"aphrodite".into(), &0.5.into()), "{ours}");
+    assert!(number(&ours, "in_use")["source"].as_str().is_some_and(|source| source.contains(path)), "{ours}");
     Ok(())
 }
 

@@ -223,7 +223,8 @@ fn a_file_that_cannot_be_read_costs_its_folder() {
     );
 }
 
-/// A table says what is asked and read with our rights: one that others may write counts for nothing, and is said.
+/// A table says what is asked and read with our rights: one that others may write counts for nothing, and is said, also by
+/// the check of that folder.
 #[test]
 fn tables_that_others_may_write_are_refused() {
     use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -232,6 +233,11 @@ fn tables_that_others_may_write_are_refused() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("its mode");
     };
     let list = || run(&["engines", "list", "--engines", &shown(given.path())]);
+    let refused = |said: &str| {
+        let checked = run(&["engines", "check", &shown(given.path())]);
+        assert!(checked.code == Some(3) && checked.text.contains(said), "{}", checked.text);
+        assert!(!checked.text.contains("sound"), "{}", checked.text);
+    };
     let counts = |ran: &Ran| ran.text.lines().any(|line| line.starts_with("made "));
     let (inner, file) = (given.path().join("made"), given.path().join("made/sources.toml"));
     for (path, sound) in [(&inner, 0o755), (&file, 0o644)] {
@@ -239,17 +245,20 @@ fn tables_that_others_may_write_are_refused() {
         let ran = list();
         let said = format!("{}: it is not read: anybody may write it", path.display());
         assert!(ran.code == Some(3) && !counts(&ran) && ran.text.contains(&said), "{}", ran.text);
+        refused(&said);
         mode(path, sound);
     }
     mode(given.path(), 0o777);
     let ran = list();
     assert!(ran.code == Some(2) && ran.errors.contains("anybody may write it"), "{}", ran.errors);
+    refused(&format!("{}: it is not read: anybody may write it", given.path().display()));
     mode(given.path(), 0o755);
     assert!(counts(&list()));
     // Only root may give a file away.
     if chown(&file, Some(65534), None).is_ok() {
         let ran = list();
         assert!(!counts(&ran) && ran.text.contains("it belongs to user 65534"), "{}", ran.text);
+        refused("it belongs to user 65534");
     }
 }
 

@@ -248,17 +248,18 @@ fn in_use(seen: &Seen, rank: usize) -> f64 {
 }
 
 /// Used is never more than what is resident by the events, and one block more for each running request: a block is stored
-/// when it is full. Measured: 9 of 9 looks on a machine with a load of 12, worst 0 blocks above; 92 of 92 with two ranks.
-fn is_resident(seen: &Seen, rank: usize, resident: &[Resident]) -> Result<f64, Failed> {
+/// when it is full. Whether there were events near the look to hold it against. Measured: 9 of 9 looks on a machine with a
+/// load of 12, worst 0 blocks above; 92 of 92 with two ranks.
+fn is_resident(seen: &Seen, rank: usize, resident: &[Resident]) -> Result<bool, Failed> {
     let in_use = in_use(seen, rank);
     let running = seen.server["ranks"][rank]["running"]["value"].as_f64().expect("running");
     let near = resident.iter().filter(|said| said.at >= seen.before - 1.0 && said.at <= seen.after);
-    let there = near.map(|said| said.tokens / BLOCK).fold(0.0, f64::max);
+    let Some(there) = near.map(|said| said.tokens / BLOCK).reduce(f64::max) else { return Ok(false) };
     let blocks = (in_use * BLOCKS).round();
-    if there > 0.0 && blocks > there + running + 1.0 {
+    if blocks > there + running + 1.0 {
         return Err(format!("rank {rank}: {blocks} blocks in use of {there} resident, {running} running").into());
     }
-    Ok(in_use)
+    Ok(true)
 }
 
 /// A line of figures every second, so that there is one near each look.
@@ -274,9 +275,10 @@ fn vllm() -> Result<(), Failed> {
 
     let seen = watch(&engine, engine.load("-n 240 -p 464 -o 200 -c 12"), look)?;
     let (resident, logged) = (engine.resident(0), engine.vllm_log());
-    let (mut held, mut fullest, mut strained) = (0, 0.0_f64, 0);
+    let (mut held, mut beside_events, mut fullest, mut strained) = (0, 0, 0.0_f64, 0);
     for seen in &seen {
-        let in_use = is_resident(seen, 0, &resident)?;
+        let in_use = in_use(seen, 0);
+        beside_events += usize::from(is_resident(seen, 0, &resident)?);
         fullest = fullest.max(in_use);
         strained += usize::from(level(&seen.server) == "strained");
         // The figure lies between the least and the most of the log's lines of the look's second and the two around it,
@@ -293,7 +295,11 @@ fn vllm() -> Result<(), Failed> {
         }
     }
     assert!(fullest > 0.9, "the load fills the pool: {fullest}");
-    assert!(strained >= 3, "{strained} of {} looks were strained, {held} held against the log", seen.len());
+    assert!(strained >= 3, "{strained} of {} looks were strained", seen.len());
+    // While more wait than fit, every place that is given back is taken at once: seconds in a row in which the log differs by
+    // less than a tenth are many. Events come with every step.
+    assert!(held >= 3, "{held} of {} looks were held against the log", seen.len());
+    assert!(beside_events >= 5, "{beside_events} of {} looks were held against the events", seen.len());
 
     // The log's own peak and ours: of the same load, within some blocks.
     let peak = logged.iter().map(|said| said.usage).fold(0.0, f64::max);
@@ -336,10 +342,11 @@ fn vllm_ranks() -> Result<(), Failed> {
     }
     drop(load);
     for rank in [0, 1] {
-        let resident = engine.resident(rank);
+        let (resident, mut held) = (engine.resident(rank), 0);
         for seen in &seen {
-            is_resident(seen, rank, &resident)?;
+            held += usize::from(is_resident(seen, rank, &resident)?);
         }
+        assert!(held >= 10, "rank {rank}: {held} of {} looks were held against its events", seen.len());
         let fullest = fullest(&seen, rank);
         assert!(fullest > FULL, "both are used: {rank} at {fullest} in {} looks", seen.len());
     }
@@ -368,10 +375,9 @@ fn vllm_stats_off() -> Result<(), Failed> {
     for name in ["used", "in_use", "occupied"] {
         assert_eq!(pool(&server)[name]["value"], Value::Null, "{name}");
     }
-    // The start-up line counts the reserved block, and the answer says the line's number (4,096) or, by the command line's
-    // --num-gpu-blocks-override and --block-size, what can be had (4,064).
-    let capacity = number(&server, "capacity");
-    assert!(capacity == (BLOCKS + 1.0) * BLOCK || capacity == BLOCKS * BLOCK, "{capacity}");
+    // The start-up line says 4,096, with the block that is reserved; what can be had is 4,064, and the event stream never shows
+    // more. The size of a block is on the command line, so that nothing need be left open.
+    assert_eq!(number(&server, "capacity"), BLOCKS * BLOCK);
     takes_away(finding(&found("doctor", &engine), "kv-series"), "--disable-log-stats");
     Ok(())
 }
@@ -459,9 +465,35 @@ fn lmcache_page_off() -> Result<(), Failed> {
 
 fn lmcache_is_a_store() -> Result<(), Failed> {
     let engine = Engine::start("lmcache", &[]);
-    let server = found("status", &engine);
-    assert_eq!(pool(&server)["in_use"]["value"], Value::Null, "what is stored is not used");
-    if level(&server) == "strained" { Err("a store is never strained".into()) } else { Ok(()) }
+    let load = engine.load("");
+    // By its own /status, before and after the look: the same where nothing was stored or evicted meanwhile. Full it stays for a
+    // second at most; then it settles at 0.6875.
+    let ratio = || -> f64 {
+        let status: Value = serde_json::from_str(&engine.get("/status")).expect("JSON");
+        let tier = &status["storage_manager"]["l1_managers"]["_default"];
+        tier["memory_usage_ratio"].as_f64().unwrap_or_else(|| panic!("no ratio: {status}"))
+    };
+    let begun = Instant::now();
+    let (server, occupied) = loop {
+        let before = ratio();
+        let seen = look(&engine);
+        if before > 0.0 && before < 0.95 && before == ratio() {
+            break (seen.server, before);
+        }
+        if begun.elapsed() > Duration::from_mins(3) {
+            return Err("nothing was stored for the time of a look".into());
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    drop(load);
+    assert_eq!(number(&server, "occupied"), occupied, "by its own /status");
+    assert_eq!(number(&server, "stored"), occupied * TIER);
+    let rank = &server["ranks"][0];
+    for (name, told) in [("in_use", pool(&server)), ("used", pool(&server)), ("running", rank), ("waiting", rank)] {
+        assert_eq!(told[name]["value"], Value::Null, "{name}: what is stored is not used");
+    }
+    // Warm, and not at its end: whatever found no room before is in the reason, and no trouble now.
+    if level(&server) == "calm" { Ok(()) } else { Err(format!("a store at work: {}", server["verdict"]).into()) }
 }
 
 fn now() -> f64 {

@@ -10,6 +10,8 @@ use testkit::{Output, plimsoll, schema_faults};
 
 #[path = "saved/joined.rs"]
 mod joined;
+#[path = "saved/recorded.rs"]
+mod recorded_servers;
 #[path = "saved/starts.rs"]
 mod starts;
 
@@ -359,7 +361,7 @@ fn what_is_of_no_known_kind_is_refused_with_what_it_looks_like() {
     let folder = Folder::new();
     let own = |command| plimsoll(PROGRAM, &[command, "--json", &data("two.log")]).text;
     let refusal = br#"{"error":{"code":501,"message":"start it with --slots"}}"#;
-    let cases: [(&str, Vec<u8>, &str); 14] = [
+    let cases: [(&str, Vec<u8>, &str); 15] = [
         ("empty", Vec::new(), "an empty file"),
         ("blank", b" \n\n".to_vec(), "an empty file"),
         ("binary", b"\0\x01\x02abc\0".to_vec(), "no text"),
@@ -368,6 +370,7 @@ fn what_is_of_no_known_kind_is_refused_with_what_it_looks_like() {
         ("refusal.json", refusal.to_vec(), "a refusal: \"start it with --slots\""),
         ("cut.json", b"{\"loads\": [{\"num_used_to".to_vec(), "cut or broken"),
         ("other.prom", b"# TYPE go_threads gauge\ngo_threads 9\n".to_vec(), "Prometheus text of another program"),
+        ("capture.toml", b"origin = \"captured\"\n[[answer]]\nget = \"/metrics\"\n".to_vec(), "TOML"),
         ("words.txt", b"Hello, how full is it?\n".to_vec(), "text of another kind"),
         ("log.gz", b"\x1f\x8b\x08\0\0\0\0\0".to_vec(), "gzip"),
         ("log.zst", b"\x28\xb5\x2f\xfd\0\0".to_vec(), "zstd"),
@@ -381,13 +384,62 @@ fn what_is_of_no_known_kind_is_refused_with_what_it_looks_like() {
     }
     std::fs::create_dir(folder.path("folder")).expect("a folder");
     Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo");
-    for (name, expected) in [("folder", "is a folder"), ("pipe", "is a pipe"), ("gone.log", "No such file")] {
+    let all_in_it = "is a folder: give the files in it (";
+    for (name, expected) in [("folder", all_in_it), ("pipe", "is a pipe"), ("gone.log", "No such file")] {
         let said = refused(folder.path(name).to_str().expect("a path"));
         assert!(said.contains(expected), "{name}: {said}");
     }
     assert!(refused("/dev/zero").contains("is a device"));
     // Neither is a host: no name is looked up.
     assert!(refused("no-such.log").contains("No such file") && refused("C:\\no-such.log").contains("No such file"));
+}
+
+/// Whoever gives all that is in a folder gives the folders in it, too.
+#[test]
+fn a_folder_beside_files_costs_nothing() {
+    let folder = Folder::new();
+    let inner = folder.path("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    let inner = inner.to_str().expect("a path");
+    for files in [[inner, &data("two.log")], [&data("two.log"), inner]] {
+        let (code, value) = status(&files);
+        assert_eq!((code, used(&value)), (0, &1178.0.into()));
+        assert!(value["notes"].to_string().contains(&format!("{inner} is a folder")), "{}", value["notes"]);
+    }
+    let said = refused(&format!("{inner}/"));
+    assert!(said.contains(&format!("({inner}/*)")), "{said}");
+}
+
+/// Whatever it is called, and packed or not: its first line says it.
+#[test]
+fn a_capture_is_said_to_be_one_and_how_it_is_read() {
+    let folder = Folder::new();
+    let taken = folder.path("taken.capture");
+    let taken = taken.to_str().expect("a path");
+    let output = plimsoll(PROGRAM, &["capture", "-o", taken, &data("two.log")]);
+    assert_eq!(output.code, 0, "{output:?}");
+    let packed = std::fs::read(taken).expect("the capture");
+    let mut plain = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(packed.as_slice()), &mut plain).expect("gzip");
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.jsonl.zst");
+    let cases = [
+        ("of.log", packed.clone()),
+        ("cut.gz", packed[..packed.len() / 2].to_vec()),
+        ("plain.jsonl", plain),
+        ("demo.zst", std::fs::read(demo).expect("the recording")),
+        ("later.json", b"{\"plimsoll_capture\":99}\n".to_vec()),
+    ];
+    for (name, content) in cases {
+        let file = folder.put(name, content);
+        let said = refused(&file);
+        assert!(said.contains(&format!("{file} is a capture that plimsoll made")), "{name}: {said}");
+        assert!(said.contains(&format!("`plimsoll status --capture {file}`")), "{name}: {said}");
+    }
+    let (_, value) = status(&["--capture", taken]);
+    assert_eq!(used(&value), 1178.0);
+    let (_, value) = status(&[taken, &data("two.log")]);
+    assert_eq!(used(&value), 1178.0);
+    assert!(value["notes"].to_string().contains("is a capture that plimsoll made"), "{}", value["notes"]);
 }
 
 #[test]

@@ -103,7 +103,6 @@ fn folded(parts: Parts<'_>, row: &Read, account: &Account) -> Option<f64> {
         // A sum of nothing begins below zero, for reasons of its own.
         Fold::Sum | Fold::Count => Some(numbers.iter().fold(0.0, |sum, number| sum + number)),
         Fold::Max => numbers.into_iter().max_by(f64::total_cmp),
-        Fold::Last => numbers.pop(),
         Fold::One => {
             let first = *numbers.first()?;
             numbers.iter().all(|number| *number == first).then_some(first)

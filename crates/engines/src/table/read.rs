@@ -190,8 +190,6 @@ pub enum Fold {
     Sum,
     /// The largest counts.
     Max,
-    /// The last one counts.
-    Last,
     /// How many there are.
     Count,
 }

@@ -1,6 +1,6 @@
 //! Something is in use although nothing runs and nothing waits.
 
-use model::{Pool, Rank, RankId, Role, Server, Signal, State, Unit};
+use model::{Pool, Rank, RankId, Reading, Role, Server, Signal, State, Unit};
 
 use super::Found;
 use super::limits::idle_but_used as limits;
@@ -30,7 +30,8 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     }
     let pool = full(rank)?;
     let (used, capacity) = (pool.fresh(Signal::KV_USED)?, pool.fresh(Signal::KV_CAPACITY)?);
-    if used <= floor(pool, used, capacity) {
+    let floor = floor(pool, used, capacity);
+    if used <= floor {
         return None;
     }
     let spells = spells(window, rank.rank, pool);
@@ -44,8 +45,12 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     // What is derived is the rest of what is used, and tells nothing of it.
     let evictable =
         pool.get(Signal::KV_EVICTABLE).filter(|reading| matches!(reading.state, State::Reported | State::Inferred));
-    let (why, next) = reason(&spells, window.newest().role, evictable.is_some(), small);
     let unit = pool.get(Signal::KV_USED).map_or(Unit::Tokens, |used| used.unit);
+    let sessions = rank.readings.get(&Signal::KV_SESSION_HELD).filter(|held| held.unit == unit);
+    let (why, next) = match sessions.and_then(Reading::fresh) {
+        Some(held) if used - held <= floor => by_sessions(),
+        _ => reason(&spells, window.newest().role, evictable.is_some(), small),
+    };
     let what = format!(
         "nothing runs and nothing waits{}, yet {} ({}) is in use: {why}",
         window.place(rank.rank),
@@ -56,6 +61,7 @@ fn of_rank(window: &Window<'_>, rank: &Rank) -> Option<Found> {
     let own = |signal: &Signal| told(*signal, rank.readings.get(signal)?);
     evidence.extend(WORK[..2].iter().filter_map(own));
     evidence.extend(evictable.and_then(|reading| told(Signal::KV_EVICTABLE, reading)));
+    evidence.extend(sessions.and_then(|reading| told(Signal::KV_SESSION_HELD, reading)));
     if spells.len() > 1 {
         let after: Vec<String> = spells.iter().map(|spell| count(spell.last)).collect();
         evidence.push(format!("used from one idle time to the next: {}", after.join(", ")));
@@ -133,6 +139,12 @@ fn seen<'a>(server: &'a Server, id: RankId, pool: &Pool) -> Option<(&'a Rank, f6
     let rank = find(server, id)?;
     let same = |other: &&Pool| other.pool == pool.pool && other.tier == pool.tier;
     Some((rank, rank.pools.iter().find(same)?.fresh(Signal::KV_USED)?))
+}
+
+/// Where the server says how much its open sessions hold, and that is all.
+fn by_sessions() -> (String, Option<String>) {
+    let next = "Nothing, while those sessions go on: it is given back when they are closed. Close those that nobody will use again; what stays once none is open is a leak.";
+    ("open sessions hold it between their requests, by its own count".to_owned(), Some(next.to_owned()))
 }
 
 /// Why it is used, as far as it can be told, and what would tell more. `told_apart`: the engine says evictable by itself;

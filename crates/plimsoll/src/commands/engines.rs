@@ -50,16 +50,21 @@ fn list(loaded: &Loaded) -> Result<Said> {
 }
 
 fn check(folder: &Path) -> Result<Said> {
-    let (folders, mut faults) = tables::read(folder).map_err(wrong_usage)?;
+    let (folders, mut faults) = tables::check(folder).map_err(wrong_usage)?;
     let (tables, found) = engines::Tables::builtin().with(&folders);
     faults.extend(found);
     let mut text = String::new();
     for fault in &faults {
         writeln!(text, "{fault}\n")?;
     }
-    for folder in
-        folders.iter().filter(|folder| !faults.iter().any(|fault| Path::new(&fault.file).starts_with(&folder.path)))
-    {
+    // A fault is of a file in an engine's folder, of that folder, or of the one around all.
+    let is_wrong = |folder: &str| {
+        faults
+            .iter()
+            .map(|fault| Path::new(&fault.file))
+            .any(|at| at.starts_with(folder) || Path::new(folder).starts_with(at))
+    };
+    for folder in folders.iter().filter(|folder| !is_wrong(&folder.path)) {
         let Some(table) = tables.get(&folder.name) else { continue };
         writeln!(text, "{}: sound, {}", folder.path, size(table))?;
     }

@@ -18,9 +18,15 @@ pub(super) async fn place(eye: &Eye, files: &[String], candidates: &mut [Candida
     let mut notes = Vec::new();
     for file in files {
         let mut log = read(&eye.place, file).await?;
-        let Some(saved::Written { table, .. }) = saved::written(&eye.tables, &log).filter(|log| log.lines > 0) else {
+        let writers = saved::writers(&eye.tables, &log);
+        let Some(first) = writers.first() else {
             return Err(crate::wrong_usage(anyhow!("--log {file}: no line of a log that is known here")));
         };
+        // A fork prints the lines of the original: the one that is looked at counts.
+        let is_looked_at = |written: &&saved::Written<'_>| {
+            candidates.iter().any(|candidate| candidate.engine.as_deref() == Some(&written.table.engine.name))
+        };
+        let table = writers.iter().find(is_looked_at).unwrap_or(first).table;
         let facts = engines::interpret(table, &[], std::slice::from_ref(&log), &Facts::new()).facts;
         let engine = &table.engine.name;
         let may = |candidate: &Candidate| {

@@ -10,6 +10,7 @@ use model::Time;
 use sense::Place;
 use sense::capture::{Recording, Site as Recorded};
 use sense::ssh::Destination;
+use wire::capture::{Index, Limits, Unreadable};
 
 use super::access::Keys;
 use super::plan::Plan;
@@ -35,22 +36,33 @@ const MOST_EARLIER: usize = 12;
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
 /// Most that such a file may unpack to, bytes.
 const UNPACKED: u64 = 512 << 20;
+/// Bytes of a file within which its first line tells what it is.
+const FIRST: u64 = 1 << 20;
 
 /// Reads a capture's bytes.
 pub(crate) fn read(bytes: Vec<u8>) -> Result<Recording> {
-    if !bytes.starts_with(ZSTD) {
-        return Ok(Recording::read(bytes)?);
-    }
-    let unpacker = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice());
+    let plain = if bytes.starts_with(ZSTD) { unpacked(&bytes, UNPACKED)? } else { bytes };
+    Ok(Recording::read(plain)?)
+}
+
+/// What zstd packed, up to `most` bytes. What is cut off in the middle is read as far as it goes.
+fn unpacked(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
+    let unpacker = ruzstd::decoding::StreamingDecoder::new(bytes);
     let unpacker = unpacker.map_err(|error| anyhow!("it cannot be unpacked: {error}"))?;
     let mut text = Vec::new();
-    // What is cut off in the middle is read as far as it goes.
-    if let Err(error) = unpacker.take(UNPACKED).read_to_end(&mut text)
+    if let Err(error) = unpacker.take(most).read_to_end(&mut text)
         && text.is_empty()
     {
         bail!("it cannot be unpacked: {error}");
     }
-    Ok(Recording::read(text)?)
+    Ok(text)
+}
+
+/// Whether a file that begins so is a capture, packed or plain, of any version.
+pub(super) fn is_capture(beginning: &[u8]) -> bool {
+    let first = Limits { lines: 1, unpacked: FIRST, ..Limits::default() };
+    let is = |plain: &[u8]| !matches!(Index::read(plain, first), Err(Unreadable::Other(_)));
+    if beginning.starts_with(ZSTD) { unpacked(beginning, FIRST).is_ok_and(|plain| is(&plain)) } else { is(beginning) }
 }
 
 /// The look at a moment: a time, or seconds from the beginning; without one the last look.

@@ -15,6 +15,8 @@ pub(crate) struct Cases {
     /// Captures on which a sign is right.
     #[serde(default)]
     pub(crate) right: Vec<Right>,
+    /// Signs that are right on captures once each is looked at several times.
+    pub(crate) window: Vec<Window>,
 }
 
 /// A window and what it shows.
@@ -110,6 +112,33 @@ pub(crate) struct Right {
     pub(crate) signs: Vec<String>,
     /// Why they are right.
     pub(crate) why: String,
+}
+
+/// What windows show that are made of captures, beyond what one look at each shows.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Window {
+    /// The captures.
+    pub(crate) captures: Vec<String>,
+    /// Which windows: those in which everything stands still, those in which work goes on.
+    pub(crate) ways: Vec<Way>,
+    /// Only when the reader knows so much.
+    #[serde(default)]
+    pub(crate) given: Option<Given>,
+    /// The signs.
+    pub(crate) signs: Vec<String>,
+    /// Why they are right.
+    pub(crate) why: String,
+}
+
+/// How a window is made of one look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Way {
+    /// The same numbers at every look.
+    Still,
+    /// Counters go on, and gauges move.
+    AtWork,
 }
 
 /// Reads the file.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use engines::{Tables, Whereabouts};
 use model::{
-    Blind, BlindKind, Facts, Observation, RankId, RankValue, Reading, Scope, Server, Sign, Signal, Time, View,
+    Blind, BlindKind, Facts, Kind, Observation, RankId, RankValue, Reading, Scope, Server, Sign, Signal, Time, View,
 };
 
 use super::case::{Case, Router, Row};
@@ -29,6 +29,60 @@ pub(crate) fn recorded(tables: &Tables, capture: &Capture, given: Given) -> (Tim
     let account =
         engines::interpret(reader::table(tables, &capture.engine), &capture.observations(), &capture.logs(), &flags);
     (capture.now(), server(tables, &capture.engine, account, capture.now(), Vec::new()))
+}
+
+/// Looks of a window that one look is made into, and seconds between them.
+const LOOKS: u32 = 4;
+const STEP_S: f64 = 15.0;
+/// By how much of itself a counter goes on from look to look, and use falls; tokens that a running request is given.
+const MOVED: f64 = 0.01;
+const TOKENS: f64 = 64.0;
+
+/// A window in which nothing moves: the same numbers at every look, each said anew.
+pub(crate) fn still(look: &(Time, Server)) -> Vec<(Time, Server)> {
+    (0..LOOKS).map(|index| later(look, f64::from(index) * STEP_S)).collect()
+}
+
+/// A window in which work goes on: each counter that has counted anything counts on at its own pace, and where requests run
+/// they are given tokens, others take their places, use moves, and the queue may well grow. Where nothing runs, gauges stay.
+pub(crate) fn at_work(look: &(Time, Server)) -> Vec<(Time, Server)> {
+    let mut looks = still(look);
+    for (index, (_, server)) in looks.iter_mut().enumerate() {
+        let step = index as f64;
+        for rank in &mut server.ranks {
+            let running = rank.fresh(Signal::REQ_RUNNING).unwrap_or(0.0);
+            for (signal, reading) in &mut rank.readings {
+                let Some(value) = &mut reading.value else { continue };
+                *value += match *signal {
+                    Signal::REQ_RUNNING if running > 0.0 => step % 2.0,
+                    Signal::REQ_WAITING if running > 0.0 && *value > 0.0 => step,
+                    Signal::GEN_TOKENS_TOTAL => step * (MOVED * *value + TOKENS * running),
+                    _ if signal.row().kind == Kind::Counter => step * MOVED * *value,
+                    _ => 0.0,
+                };
+            }
+            for pool in rank.pools.iter_mut().filter(|_| running > 0.0) {
+                for signal in [Signal::KV_USED, Signal::KV_IN_USE] {
+                    if let Some(value) = pool.readings.get_mut(&signal).and_then(|reading| reading.value.as_mut()) {
+                        *value *= 1.0 - MOVED * step;
+                    }
+                }
+            }
+        }
+    }
+    looks
+}
+
+/// The same look so many seconds later.
+fn later((at, server): &(Time, Server), seconds: f64) -> (Time, Server) {
+    let mut server = server.clone();
+    for rank in &mut server.ranks {
+        let pools = rank.pools.iter_mut().flat_map(|pool| pool.readings.values_mut());
+        for reading in pools.chain(rank.readings.values_mut()) {
+            reading.at = reading.at.map(|at| at.plus(seconds));
+        }
+    }
+    (at.plus(seconds), server)
 }
 
 /// The looks of a case.

@@ -27,6 +27,7 @@ pub use capture::Capture;
 pub use ends::{Ends, Wanted};
 pub use host::Host;
 pub(crate) use host::{CMDLINE, FDS, PROCESSES};
+pub use read::A_FOLDER;
 pub(crate) use read::{READ, read_capped};
 pub use recorder::{Kept, Recorder};
 pub use seen::{CommandLine, Commands, Kin, PipeEnd, Pipes};

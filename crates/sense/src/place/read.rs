@@ -119,11 +119,14 @@ fn content(file: OwnedFd, path: &Path, cap: usize) -> Result<Content, Blind> {
     Ok(Content { bytes, cut })
 }
 
+/// What is said of a path that is a folder, where a file was to be read.
+pub const A_FOLDER: &str = " is a folder; only regular files are read";
+
 fn regular(file: &OwnedFd, path: &Path) -> Result<Stat, Blind> {
     let stat = rustix::fs::fstat(file).map_err(|error| blind(path, &error.into()))?;
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => return Ok(stat),
-        FileType::Directory => "a folder",
+        FileType::Directory => return Err(Blind::new(BlindKind::Denied, format!("{}{A_FOLDER}", path.display()))),
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
         FileType::CharacterDevice | FileType::BlockDevice => "a device",

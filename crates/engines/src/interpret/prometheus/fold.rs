@@ -49,7 +49,6 @@ impl Said {
             Fold::One => Ok(first),
             Fold::Sum => Ok(self.values.iter().fold(0.0, |sum, value| sum + value)),
             Fold::Max => Ok(self.values.iter().copied().fold(first, f64::max)),
-            Fold::Last => Ok(self.values.last().copied().unwrap_or(first)),
             Fold::Count => Ok(self.values.len() as f64),
         }
     }

@@ -1,10 +1,13 @@
 //! Logs that were saved or pasted.
 
+use std::collections::BTreeSet;
+
 use engines::saved;
 use model::{Facts, Log, LogClock, Note, Stretch, Time};
 
-use super::pieces::{Matter, Piece, Written, capacity};
+use super::pieces::{Matter, Piece, Written};
 use super::read::Content;
+use super::sizes::capacity;
 use super::writers;
 use crate::look::Eye;
 
@@ -78,9 +81,10 @@ fn piece(eye: &Eye, content: &Content, stretches: Vec<Stretch>) -> Option<Piece>
         name: content.name.clone(),
         worker: None,
         engine: known.table.engine.name.clone(),
-        matter: Matter::Log(Written { log, span: known.span, zoned: false, apart: false }),
+        matter: Matter::Log(Written { log, span: known.span, zoned: false, apart: false, unsure: false }),
         facts: known.facts,
         capacity: None,
+        informed: None,
     })
 }
 
@@ -103,6 +107,25 @@ fn end(stretch: &Stretch) -> Stretch {
     Stretch { bytes: stretch.bytes[from..].to_vec(), ..Stretch::default() }
 }
 
+/// Puts each log to the engine whose other files are beside it, of those that may have written it: the lines of a fork are
+/// those of the original. Where files of several are, it is of neither.
+pub(super) fn place(eye: &Eye, pieces: &mut [Piece]) {
+    let others = pieces.iter().filter(|piece| !matches!(piece.matter, Matter::Log(_)));
+    let beside: BTreeSet<String> = others.map(|piece| piece.engine.clone()).collect();
+    if beside.is_empty() {
+        return;
+    }
+    for piece in pieces {
+        let Matter::Log(own) = &mut piece.matter else { continue };
+        let known = saved::writers(&eye.tables, &own.log);
+        let mut fitting = known.iter().filter(|written| beside.contains(&written.table.engine.name));
+        if let Some(first) = fitting.next() {
+            piece.engine.clone_from(&first.table.engine.name);
+        }
+        own.unsure = fitting.next().is_some();
+    }
+}
+
 /// Learns of each log what tells it from what the other files say: its facts, the size of its pool, and whether its times
 /// say their zone.
 pub(super) fn compare(eye: &Eye, pieces: &mut [Piece]) {
@@ -113,13 +136,14 @@ pub(super) fn compare(eye: &Eye, pieces: &mut [Piece]) {
     let said = pieces.iter().filter(|piece| !matches!(piece.matter, Matter::Start { .. })).count();
     for piece in pieces {
         let (Matter::Log(own), Some(table)) = (&mut piece.matter, eye.tables.get(&piece.engine)) else { continue };
-        if let Some(known) = saved::written(&eye.tables, &own.log).filter(|known| known.lines > 0) {
+        if let Some(known) = saved::written_by(table, &own.log).filter(|known| known.lines > 0) {
             (own.span, piece.facts) = (known.span, known.facts);
         }
         if said > 1 {
-            own.zoned = own.span.is_some_and(|span| saved::is_zoned(&eye.tables, &own.log, span));
+            own.zoned = own.span.is_some_and(|span| saved::is_zoned(table, &own.log, span));
             let account = engines::interpret(table, &[], std::slice::from_ref(&own.log), &Facts::new());
             piece.capacity = capacity(&account);
+            piece.informed = piece.capacity;
         }
     }
 }

@@ -7,6 +7,7 @@ mod pieces;
 mod read;
 mod servers;
 mod shape;
+mod sizes;
 mod starts;
 mod times;
 mod writers;
@@ -75,9 +76,17 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
     let mut written: Option<Time> = None;
     let mut seen = BTreeSet::new();
     let mut known = BTreeSet::new();
-    let mut unknown = Vec::new();
+    let (mut unknown, mut passed) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| seen.insert(*file)) {
-        let content = read::content(eye, file).await?;
+        let content = match read::content(eye, file).await {
+            Ok(content) => content,
+            // Whoever gives all that is in a folder gives the folders in it, too.
+            Err(error) if error.is::<read::Folder>() => {
+                passed.push(crate::wrong_usage(error));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         // Given twice, or by two names, it is still one file.
         if content.identity.is_some_and(|identity| !known.insert(identity)) {
             continue;
@@ -92,12 +101,19 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
             Err(error) => unknown.push((content, error)),
         }
     }
+    logs::place(eye, &mut pieces);
     for (content, error) in unknown {
         match pieces::beside(eye, &content, &pieces) {
             Some(piece) => pieces.push(piece),
             None if pieces.is_empty() => return Err(error),
             None => notes.push(Note::new("file-unknown", format!("{error:#}"))),
         }
+    }
+    for error in passed {
+        if pieces.is_empty() {
+            return Err(error);
+        }
+        notes.push(Note::new("file-unknown", format!("{error:#}")));
     }
     if pieces.len() > MOST_PIECES {
         let text = format!(
@@ -108,6 +124,7 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
         pieces.truncate(MOST_PIECES);
     }
     logs::compare(eye, &mut pieces);
+    sizes::compare(eye, &mut pieces);
     let now = times::settle(&mut pieces, written);
     notes.extend(now.notes);
     let servers = servers::join(pieces).into_iter();

@@ -8,8 +8,9 @@ use wire::launch::{self, Looks};
 use wire::transcript::{self, Part};
 
 use super::read::Content;
+use super::sizes::{Bounds, capacity};
 use super::{logs, shape, starts, times};
-use crate::look::Eye;
+use crate::look::{Eye, replay};
 
 /// What one file, or one command or answer in it, tells of one server.
 pub(super) struct Piece {
@@ -24,7 +25,9 @@ pub(super) struct Piece {
     /// What it says of the server: its port, its role.
     pub(super) facts: Facts,
     /// The least and the most that the pool of a rank may hold by it, tokens.
-    pub(super) capacity: Option<(f64, f64)>,
+    pub(super) capacity: Option<Bounds>,
+    /// The same, read by what is known from the other files of its engine.
+    pub(super) informed: Option<Bounds>,
 }
 
 pub(super) enum Matter {
@@ -45,6 +48,8 @@ pub(super) struct Written {
     pub(super) zoned: bool,
     /// Its times do not compare with now.
     pub(super) apart: bool,
+    /// Engines that print the same lines are beside it, so that it may be of any of their servers.
+    pub(super) unsure: bool,
 }
 
 /// An answer that was saved.
@@ -65,6 +70,16 @@ pub(super) struct Answer {
 
 /// The pieces of a file. The error says what it looks like.
 pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)> {
+    if replay::is_capture(content.beginning()) {
+        let text = format!(
+            "{0} is a capture that plimsoll made: see what it holds with `plimsoll status --capture {0}`",
+            content.name
+        );
+        return Err(crate::wrong_usage(anyhow!(text)));
+    }
+    if let Some(shape) = shape::no_text(content.beginning()) {
+        return Err(refused(content, shape));
+    }
     let Some(whole) = content.whole() else {
         let (logs, cut) = logs::pieces(eye, content, None);
         if logs.is_empty() {
@@ -72,9 +87,6 @@ pub(super) fn of(eye: &Eye, content: &Content) -> Result<(Vec<Piece>, Vec<Note>)
         }
         return Ok((logs, cut.into_iter().collect()));
     };
-    if let Some(shape) = shape::no_text(whole) {
-        return Err(refused(content, shape));
-    }
     let plain = transcript::unquoted(whole);
     let Answers { found, notes, refused: why } = answers(eye, content, &plain);
     if !found.is_empty() {
@@ -178,7 +190,15 @@ fn answer(eye: &Eye, content: &Content, part: &Part<'_>, (table, get): (&Table, 
     let account = engines::interpret(table, &[observation], &[], &Facts::new());
     let engine = table.engine.name.clone();
     let (name, capacity) = (content.name.clone(), capacity(&account));
-    Piece { name, worker: None, engine, matter: Matter::Answer(answer), facts: account.facts, capacity }
+    Piece {
+        name,
+        worker: None,
+        engine,
+        matter: Matter::Answer(answer),
+        facts: account.facts,
+        capacity,
+        informed: capacity,
+    }
 }
 
 impl Answer {
@@ -199,17 +219,6 @@ impl Answer {
             outcome: Ok(answer),
         }
     }
-}
-
-/// The least and the most that the main pool of a rank may hold, over all ranks, in tokens: blocks are no measure beside them.
-pub(super) fn capacity(account: &model::Account) -> Option<(f64, f64)> {
-    let main = account.sets.iter().filter(|set| set.pool == model::FULL && set.tier == model::DEVICE);
-    let said = main.filter_map(|set| set.readings.get(&model::Signal::KV_CAPACITY));
-    let bounds = said.filter(|reading| reading.unit == model::Unit::Tokens).filter_map(|reading| {
-        let off = reading.precision.unwrap_or(0.0);
-        reading.value.map(|value| (value - off, value + off))
-    });
-    bounds.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
 /// The error about a file of no known kind.

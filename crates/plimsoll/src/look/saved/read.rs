@@ -5,7 +5,7 @@ use std::io::Read as _;
 use anyhow::{Result, anyhow};
 use model::text::upsets;
 use model::{Stretch, Time};
-use sense::place::Wanted;
+use sense::place::{A_FOLDER, Wanted};
 
 use crate::look::Eye;
 use crate::look::beside::stretches;
@@ -35,7 +35,17 @@ impl Content {
             _ => None,
         }
     }
+
+    /// How it begins.
+    pub(super) fn beginning(&self) -> &[u8] {
+        self.stretches.first().map_or(&[], |first| &first.bytes)
+    }
 }
+
+/// A folder where a file was to be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is a folder: give the files in it ({inside}/*)", inside = .0.trim_end_matches('/'))]
+pub(super) struct Folder(String);
 
 /// Reads `file`, or standard input for `-`.
 pub(super) async fn content(eye: &Eye, file: &str) -> Result<Content> {
@@ -45,7 +55,12 @@ pub(super) async fn content(eye: &Eye, file: &str) -> Result<Content> {
     let path = std::path::absolute(file)?;
     let ends = |(head, tail): (usize, usize)| eye.place.ends_each(vec![Wanted::File(path.clone())], head, tail);
     let only = |mut all: Vec<Result<_, model::Blind>>| all.pop().ok_or_else(|| anyhow!("{file}: nothing was read"));
-    let unread = |blind: model::Blind| crate::wrong_usage(anyhow!(safe(&blind.to_string())));
+    let unread = |blind: model::Blind| {
+        if blind.text.ends_with(A_FOLDER) {
+            return Folder(safe(file)).into();
+        }
+        crate::wrong_usage(anyhow!(safe(&blind.to_string())))
+    };
     let mut read = only(ends(ENDS).await)?.map_err(unread)?;
     if read.size <= WHOLE as u64 && read.tail_from != read.head.len() as u64 {
         read = only(ends((WHOLE, 0)).await)?.map_err(unread)?;

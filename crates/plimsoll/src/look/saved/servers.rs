@@ -7,13 +7,14 @@ use engines::{Whereabouts, saved};
 use model::{Account, Facts, Log, Note, Time};
 
 use super::pieces::{Matter, Piece, Written};
+use super::sizes;
 use crate::look::Eye;
 use crate::look::candidate::{Candidate, Looked};
 
 /// Facts by which two pieces are told to be of two servers.
 const TELLING: [&str; 5] = ["port", "role", "model_path", "model", "version"];
 /// Facts that weigh less are a default.
-const SAID: u8 = 1;
+pub(super) const SAID: u8 = 1;
 
 /// Puts pieces together that nothing tells apart, in whatever order they were given. A piece that could be of either of
 /// two servers is of neither: numbers of two servers must never meet.
@@ -40,12 +41,14 @@ fn are_two(one: &Piece, other: &Piece) -> bool {
         (Some(one), Some(other)) => one != other,
         _ => false,
     };
-    let sizes = match (one.capacity, other.capacity) {
-        (Some(one), Some(other)) => one.0 > other.1 || other.0 > one.1,
-        _ => false,
-    };
+    let unsure = |piece: &Piece| matches!(&piece.matter, Matter::Log(log) if log.unsure);
     let workers = one.worker.is_some() && other.worker.is_some();
-    sizes || workers || same_kind(one, other) || TELLING.into_iter().any(differ)
+    unsure(one)
+        || unsure(other)
+        || workers
+        || sizes::are_two(one, other)
+        || same_kind(one, other)
+        || TELLING.into_iter().any(differ)
 }
 
 /// A fact that a piece says, and does not only not deny.

@@ -26,9 +26,16 @@ pub(super) fn of(bytes: &[u8]) -> String {
         Kind::Json => return json(bytes),
         Kind::Exposition => "Prometheus text of another program",
         Kind::Binary => "bytes that are no text",
+        Kind::Text if is_toml(bytes) => "TOML: settings of some program, or what somebody wrote about these files",
         Kind::Text => "text of another kind",
     };
     what.to_owned()
+}
+
+/// Settings have names; a text without any, such as remarks alone, is as good as any other.
+fn is_toml(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    text.parse::<toml::Table>().is_ok_and(|table| !table.is_empty())
 }
 
 fn json(bytes: &[u8]) -> String {

@@ -97,7 +97,15 @@ fn start(eye: &Eye, content: &Content, launch: Launch, recognised: Recognised) -
         ..Whereabouts::default()
     };
     let matter = Matter::Start { place: Box::new(place), notes };
-    Some(Piece { name: content.name.clone(), worker: None, engine: recognised.engine, matter, facts, capacity: None })
+    Some(Piece {
+        name: content.name.clone(),
+        worker: None,
+        engine: recognised.engine,
+        matter,
+        facts,
+        capacity: None,
+        informed: None,
+    })
 }
 
 /// Names the line of each flag, where it is another than that of the command.
@@ -120,5 +128,5 @@ pub(super) fn dump(eye: &Eye, content: &Content, text: &str) -> Result<(Vec<Piec
     let place = Whereabouts { saved: true, ..Whereabouts::default() };
     let matter = Matter::Start { place: Box::new(Whereabouts { file: Some(file), ..place }), notes: Vec::new() };
     let (name, engine) = (content.name.clone(), table.engine.name.clone());
-    Ok((vec![Piece { name, worker: None, engine, matter, facts, capacity: None }], Vec::new()))
+    Ok((vec![Piece { name, worker: None, engine, matter, facts, capacity: None, informed: None }], Vec::new()))
 }
