@@ -347,12 +347,15 @@ fn a_file_of_no_known_kind_beside_others_costs_that_file() {
         assert_eq!(pool(&value)["in_use"]["value"], 0.25);
         assert_eq!(value["servers"][0]["version"], "0.32.0");
         let notes = value["notes"].to_string();
-        assert!(notes.contains("loads.json is no metrics page") && !notes.contains("version.json is no"), "{notes}");
+        assert!(
+            notes.contains("loads.json was not read: it looks like") && !notes.contains("version.json was not"),
+            "{notes}"
+        );
     }
     // Of two engines it could be either's.
     let other = folder.put("other.prom", b"sglang:num_used_tokens 30\nsglang:token_usage 0.5\n");
     let (_, value) = status(&[&page, &version, &other]);
-    assert!(value["notes"].to_string().contains("version.json is no metrics page"), "{}", value["notes"]);
+    assert!(value["notes"].to_string().contains("version.json was not read"), "{}", value["notes"]);
     refused(&version);
 }
 

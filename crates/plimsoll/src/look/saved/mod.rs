@@ -106,7 +106,7 @@ pub(super) async fn look(eye: &Eye, files: &[String]) -> Result<Saved> {
         match pieces::beside(eye, &content, &pieces) {
             Some(piece) => pieces.push(piece),
             None if pieces.is_empty() => return Err(error),
-            None => notes.push(Note::new("file-unknown", format!("{error:#}"))),
+            None => notes.push(Note::new("file-unknown", pieces::in_short(&error))),
         }
     }
     for error in passed {

@@ -223,9 +223,14 @@ impl Answer {
 
 /// The error about a file of no known kind.
 pub(super) fn refused(content: &Content, looks: &str) -> anyhow::Error {
-    let text = format!(
-        "{} is no metrics page, answer, log, unit, compose file, manifest or command of a server that is known here: it looks like {looks}",
-        content.name
-    );
-    crate::wrong_usage(anyhow!(text))
+    crate::wrong_usage(anyhow!("{}{KINDS}: it looks like {looks}", content.name))
+}
+
+/// What files may be.
+const KINDS: &str =
+    " is no metrics page, answer, log, unit, compose file, manifest or command of a server that is known here";
+
+/// That error in as many words as do beside files that are known.
+pub(super) fn in_short(error: &anyhow::Error) -> String {
+    format!("{error:#}").replace(KINDS, " was not read")
 }
