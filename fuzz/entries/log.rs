@@ -51,6 +51,7 @@ fn one(raw: &[u8]) {
                 "{line:?}"
             );
         }
+        Some(Stamp::Since(since)) => assert!((0.0..1e9).contains(&since), "{line:?}"),
         Some(Stamp::Clock(clock)) => assert!((0.0..86_402.0).contains(&clock), "{line:?}"),
         None => {}
     }

@@ -168,7 +168,7 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
 pub struct Written<'a> {
     /// The engine's table: the one of which most lines are; of those with as many, the one that finds most numbers in them.
     pub table: &'a Table,
-    /// How many lines.
+    /// How many lines, without those that it borrows.
     pub lines: usize,
     /// How many numbers.
     numbers: usize,
@@ -188,7 +188,7 @@ pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
         let scanned = log::scan(table, log, stretches, &mut account);
         Written {
             table,
-            lines: scanned.len(),
+            lines: scanned.own(table),
             numbers: scanned.numbers(table),
             span: scanned.span(),
             ahead: scanned.is_ahead(),
