@@ -52,7 +52,8 @@ impl Tables {
         borrow::give_back(&mut self.all);
         for folder in folders {
             let known = self.all.iter().position(|table| table.engine.name == folder.name);
-            let table = folder.table(known.map(|at| &self.all[at])).and_then(|table| folder.borrowing(table, &self.all));
+            let table =
+                folder.table(known.map(|at| &self.all[at])).and_then(|table| folder.borrowing(table, &self.all));
             match (table, known) {
                 (Ok(table), Some(at)) => self.all[at] = table,
                 (Ok(table), None) => self.all.push(table),

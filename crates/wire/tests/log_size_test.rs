@@ -50,7 +50,10 @@ fn units_and_how_far_off_they_are() {
     let wanted = [("", "L1 memory usage", Some((38.4 * G, 0.005 * G)), Some((64.0 * G, 0.005 * G)))];
     assert_eq!(of(line, false), wanted);
     let usage = sizes(line).next().expect("it can be read");
-    assert_eq!((usage.first.text, usage.first.unit, usage.first.bytes(false)), ("38.40", Some("GiB"), Some((38.4 * G, 0.005 * G))));
+    assert_eq!(
+        (usage.first.text, usage.first.unit, usage.first.bytes(false)),
+        ("38.40", Some("GiB"), Some((38.4 * G, 0.005 * G)))
+    );
     assert_eq!(usage.first.count(), None, "a size is no count");
 }
 
@@ -88,7 +91,9 @@ fn what_is_no_size_is_none() {
 fn no_line_takes_long() {
     let long = 1 << 20;
     let begun = Instant::now();
-    for part in [":", "=", "a: ", "a: 1 / ", "a (b/c): 1 / 2 ", "a: 1.", "9", "a:                ", "((((((/:", "a: 1 MB / "] {
+    for part in
+        [":", "=", "a: ", "a: 1 / ", "a (b/c): 1 / 2 ", "a: 1.", "9", "a:                ", "((((((/:", "a: 1 MB / "]
+    {
         let line = part.repeat(long / part.len());
         let _ = sizes(&line).count() + wire::log::pairs(&line).count();
     }

@@ -7,7 +7,8 @@ pub(crate) fn faults(table: &Table, others: &[Table]) -> Vec<(String, String)> {
     let mut faults = Vec::new();
     for row in &table.engine.borrows {
         let engine = &row.engine;
-        let Some(other) = others.iter().find(|other| other.engine.name == *engine && *engine != table.engine.name) else {
+        let Some(other) = others.iter().find(|other| other.engine.name == *engine && *engine != table.engine.name)
+        else {
             faults.push((format!("{engine:?}"), format!("borrows: no other engine is called {engine:?}")));
             continue;
         };

@@ -98,7 +98,8 @@ fn one(text: &str) -> Option<(Size<'_>, &str)> {
     let (figures, rest) = text.split_at(length);
     let word = rest.trim_start_matches(' ');
     let (word, behind) = word.split_at(word.bytes().take_while(u8::is_ascii_alphabetic).count());
-    let unit = UNITS.iter().any(|(unit, ..)| *unit == word) && !behind.starts_with(|letter: char| letter.is_alphanumeric());
+    let unit =
+        UNITS.iter().any(|(unit, ..)| *unit == word) && !behind.starts_with(|letter: char| letter.is_alphanumeric());
     let size = Size { value, text: figures, unit: unit.then_some(word) };
     Some((size, if unit { behind } else { rest }))
 }

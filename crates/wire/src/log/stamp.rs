@@ -55,7 +55,7 @@ pub(super) fn number_since_1970(number: f64) -> Option<Stamp> {
     (number < 1e19).then(|| Stamp::Utc(Time(number / scale)))
 }
 
-/// `2026-11-29 16:15:23.860`, with `T`, `/` or `,` too, and a zone or none.
+/// `2026-11-29 16:15:23.860`, with `T`, `/`, ` - ` or `,` too, and a zone or none.
 fn full(bytes: &[u8]) -> Option<(Stamp, usize)> {
     let separator = *bytes.get(4).filter(|byte| matches!(byte, b'-' | b'/'))?;
     if bytes.get(7) != Some(&separator) || !matches!(bytes.get(10)?, b' ' | b'T' | b't' | b'_') {
@@ -63,7 +63,7 @@ fn full(bytes: &[u8]) -> Option<(Stamp, usize)> {
     }
     let year = two(bytes, 0)? * 100 + two(bytes, 2)?;
     let (month, day) = (two(bytes, 5)?, two(bytes, 8)?);
-    let (seconds, length) = clock(bytes, 11)?;
+    let (seconds, length) = clock(bytes, if bytes[10..].starts_with(b" - ") { 13 } else { 11 })?;
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
         return None;
     }
@@ -96,7 +96,8 @@ fn since_start(bytes: &[u8]) -> Option<(Stamp, usize)> {
     let [b'.', _, _, b'.', _, _, _, b'.', _, _, _, b' ', b'D' | b'I' | b'W' | b'E', ..] = bytes.get(minutes..)? else {
         return None;
     };
-    let (seconds, thousandths, millionths) = (number(minutes + 1, 2)?, number(minutes + 4, 3)?, number(minutes + 8, 3)?);
+    let (seconds, thousandths, millionths) =
+        (number(minutes + 1, 2)?, number(minutes + 4, 3)?, number(minutes + 8, 3)?);
     let sound = (1..=MOST_MINUTES).contains(&minutes) && seconds < 60.0;
     let since = number(0, minutes)? * 60.0 + seconds + thousandths / 1e3 + millionths / 1e6;
     sound.then_some((Stamp::Since(since), minutes + 13))

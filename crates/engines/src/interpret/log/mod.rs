@@ -26,6 +26,9 @@ pub(crate) use seen::{Scanned, Seen};
 pub use telling::{Need, Telling};
 pub(super) use worded::Number;
 
+/// Seconds between which a line was written, from which on they are said.
+const CLEAR_S: f64 = 5.0;
+
 /// The source's id in accounts and in `explain`.
 pub(crate) const ID: &str = "log";
 
@@ -155,7 +158,10 @@ fn reading(read: &Read, seen: &Seen, at: Time, account: &Account) -> Option<Read
     let source = format!("{} {}", seen.source, read.name);
     let named = |name: &str| seen.number(name).or_else(|| super::fact_number(account, name));
     let around = Around { off: seen.off(&read.name), ..Around::of(&named).beside(read, named) };
-    Some(compute::reading(read, value, &around, source, at, |name| account.fact(name))?.untimed(seen.dated != Dated::Said))
+    Some(
+        compute::reading(read, value, &around, source, at, |name| account.fact(name))?
+            .untimed(seen.dated != Dated::Said),
+    )
 }
 
 /// Notes of lines that are worth one, the newest of each kind.
@@ -168,6 +174,7 @@ fn remarks(table: &Table, scanned: &Scanned) -> Vec<Note> {
         let times = if more == 0 { String::new() } else { format!(", and {more} more before it") };
         let ago = scanned.as_of.since(newest.at).max(0.0);
         let ago = match newest.dated {
+            Dated::Said if newest.upto.since(newest.at) > CLEAR_S => format!("at most {ago:.0} s ago"),
             Dated::Said => format!("{ago:.0} s ago"),
             Dated::Apart => format!("{ago:.0} s before the end of the log"),
             Dated::No => "at a time that it does not say".to_owned(),

@@ -23,7 +23,9 @@ pub(super) fn count(table: &Table, trust: u16, scanned: &Scanned, told: &[&Seen]
     let begins = scanned.as_of.plus(-WINDOW_S);
     // A line without a time may be of any minute; one that only tells how far it is from others is of one minute with them.
     let undated = |seen: &&&Seen| seen.dated == Dated::No && table.lines[seen.row].count.is_some();
-    if !scanned.covers(begins) || told.iter().find(undated).is_some() {
+    // Nor is it known of which minute one is whose time is only bounded, where the minute begins between the bounds.
+    let open = |seen: &&&Seen| seen.at < begins && seen.upto >= begins && table.lines[seen.row].count.is_some();
+    if !scanned.covers(begins) || told.iter().any(|seen| undated(&seen) || open(&seen)) {
         return Vec::new();
     }
     let mut by_rank: BTreeMap<(Signal, Option<u32>), Copies> = BTreeMap::new();

@@ -132,7 +132,8 @@ impl Walk<'_> {
             let Some((row, message, remark)) = self.rows.fitting(&line.message) else { continue };
             let is_end = last && range.end >= stretch.bytes.trim_ascii_end().len();
             let (mut stamp, mut ranks) = (line.stamp, line.ranks);
-            let before = &stretch.bytes[..range.start];
+            let (before, behind) = (&stretch.bytes[..range.start], &stretch.bytes[range.end..]);
+            let mut upto = None;
             if stamp.is_none()
                 && let Some((_, head)) = head(before, &tags, |line| line.stamp.is_some())
             {
@@ -140,6 +141,8 @@ impl Walk<'_> {
                 if !self.table.lines[row].inside {
                     continue;
                 }
+                // What another program wrote is only known to be no older than the line above.
+                upto = self.table.lines[row].borrowed.then(|| self.upto(behind, last));
                 (stamp, ranks) = (head.stamp, if ranks.is_empty() { head.ranks } else { ranks });
             } else if !line.heads && ranks.is_empty() && !headless {
                 // A shipper dates every line, but only the first one of a message has a rank.
@@ -199,7 +202,7 @@ impl Walk<'_> {
             } else {
                 facts::of_line(self.table, table_row, message, &pairs, &place, account);
             }
-            self.out.lines.push(Seen { row, remark, at, dated, source: place, pairs, ranks });
+            self.out.lines.push(Seen { row, remark, at, upto: upto.unwrap_or(at), dated, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
                 self.covered(last, Some(Time(f64::MIN)));
@@ -256,6 +259,15 @@ impl Walk<'_> {
         self.last.get_or_insert(time);
         self.newest = Some(self.newest.filter(|newest| *newest > time).unwrap_or(time));
         Some((time, self.clock.dates(stamp)))
+    }
+
+    /// The time before which a line was written that stands before `behind`, which is the end of the log if it is of the
+    /// last stretch.
+    fn upto(&self, behind: &[u8], last: bool) -> Time {
+        let after = after(behind, &self.tags).and_then(|(_, stamp)| self.clock.time(stamp));
+        let is_end = last && behind.iter().filter(|byte| **byte == b'\n').take(MOST_MESSAGE).count() < MOST_MESSAGE;
+        let end = self.log.written.unwrap_or(self.log.at);
+        after.unwrap_or(if is_end { end } else { Time(f64::MAX) })
     }
 
     /// Whether a line is of a run before: there its program ran longer than when it wrote the line behind.
@@ -333,4 +345,10 @@ pub(super) fn head<'b, 't>(
 ) -> Option<(&'b [u8], log::Line<'b, 't>)> {
     let lines = before.strip_suffix(b"\n").unwrap_or(before).rsplit(|byte| *byte == b'\n');
     lines.take(MOST_MESSAGE).map(|raw| (raw, log::line(raw, tags))).find(|(_, line)| is_first(line))
+}
+
+/// The first line in `behind` that says a time.
+pub(super) fn after<'b>(behind: &'b [u8], tags: &[(&str, &str)]) -> Option<(&'b [u8], log::Stamp)> {
+    let lines = behind.strip_prefix(b"\n").unwrap_or(behind).split(|byte| *byte == b'\n');
+    lines.take(MOST_MESSAGE).find_map(|raw| Some((raw, log::line(raw, tags).stamp?)))
 }

@@ -40,8 +40,10 @@ pub(crate) struct Seen {
     pub(super) row: usize,
     /// The row for whose note it is worth one: its own, or one that has nothing but its note.
     pub(super) remark: Option<usize>,
-    /// When it was written.
+    /// When it was written, …
     pub(super) at: Time,
+    /// … or until then, where it is only known to stand between two lines that say when.
+    pub(super) upto: Time,
     /// What of that it says itself.
     pub(super) dated: Dated,
     /// The log and the line's number in it, where known; then the row's id.

@@ -7,7 +7,7 @@ use model::{Account, Facts};
 use wire::log::{self, Anchors};
 
 use super::rows::{self, Rows};
-use super::scan::{MOST_FIRST, head};
+use super::scan::{MOST_FIRST, after, head};
 use super::worded::{Number, calls, measured, pairs, worded};
 use crate::Tables;
 use crate::interpret::facts;
@@ -133,6 +133,10 @@ impl One<'_> {
                     continue;
                 }
                 need(place(head), Need::Head);
+                let after = after(&stretch[range.end..], &self.tags);
+                if let Some((after, _)) = after.filter(|_| self.table.lines[row].borrowed) {
+                    need(place(after), Need::Head);
+                }
             } else if !line.heads && line.ranks.is_empty() && !headless {
                 match head(before, &self.tags, |line| line.heads) {
                     Some((head, _)) => need(place(head), Need::Head),
