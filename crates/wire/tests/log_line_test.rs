@@ -402,7 +402,7 @@ fn times_since_a_start() {
     // 61 minutes, 1 second, 928 thousandths and 598 millionths.
     let line = read("61.01.928.598 I slot      release: id  3");
     assert_eq!(&*line.message, "slot      release: id  3");
-    assert!(matches!(line.stamp, Some(Stamp::Since(seconds)) if (seconds - 3661.928_598).abs() < 1e-9), "{line:?}");
+    assert!(matches!(line.stamp, Some(Stamp::Since(seconds)) if (seconds - 3_661.928_598).abs() < 1e-9), "{line:?}");
     assert_eq!(since("0.00.000.000 E x"), Some(Stamp::Since(0.0)));
     // A line of which nothing but its head is left.
     assert_eq!((since("0.00.000.000 W"), &*read("0.00.000.000 W").message), (Some(Stamp::Since(0.0)), ""));

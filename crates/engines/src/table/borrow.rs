@@ -42,5 +42,7 @@ pub(crate) fn borrow(tables: &mut [Table]) {
 
 /// Takes back all that is borrowed.
 pub(crate) fn give_back(tables: &mut [Table]) {
-    tables.iter_mut().for_each(|table| table.lines.retain(|line| !line.borrowed));
+    for table in tables {
+        table.lines.retain(|line| !line.borrowed);
+    }
 }
