@@ -93,3 +93,15 @@ fn the_time_of_a_shipper_says_more() {
     assert_eq!(retracted(&account), Some(1.0));
     assert!(note(&account).contains("20 s ago, and 1 more before it"), "{}", note(&account));
 }
+
+/// A program that passes on lines of those that it starts, which have run for less long: by neither are they timed.
+#[test]
+fn lines_that_are_passed_on_are_of_the_time_between_those_around_them() {
+    let log = |first: &str, second: &str| {
+        format!("{LOADING}{first} {IDLE}[41123] 0.05.000.000 {FAILED}{second} {IDLE}2.00.000.000 {IDLE}")
+    };
+    assert_eq!(retracted(&read(saved(log("1.10.000.000", "1.20.000.000").as_bytes()))), Some(1.0));
+    assert_eq!(retracted(&read(saved(log("0.10.000.000", "0.20.000.000").as_bytes()))), Some(0.0));
+    // The minute begins at 1:00, and it may have been before that or after.
+    assert_eq!(retracted(&read(saved(log("0.50.000.000", "1.10.000.000").as_bytes()))), None);
+}

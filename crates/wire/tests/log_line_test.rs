@@ -409,6 +409,8 @@ fn times_since_a_start() {
     // What wrote it down says more.
     let record = r#"{"log":"0.01.928.598 I slot\n","stream":"stderr","time":"2026-11-29T16:15:23Z"}"#;
     assert_eq!(since(record), Some(Stamp::Utc(Time(AT))));
+    // Of a program whose lines are passed on by another it is not the other's.
+    assert_eq!(since("[41123] 0.01.928.598 I slot"), None);
     for other in [
         "0.01.928.598 slot",
         "0.01.928.598 Info",

@@ -25,7 +25,7 @@ pub struct Pair<'a> {
 /// All pairs of a message, in its order. A `:` or `=` that no plain number follows makes none; of `#pages(active/total): 3/8`
 /// and `#pages (active/total): 3 / 8 pages` each number is one, by its own name under `#pages`.
 pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
-    signs(message).flat_map(|sign| sign.pairs)
+    signs(message).flat_map(|sign| sign.pair.into_iter().chain(sign.list))
 }
 
 /// A `:` or `=` of a message.
@@ -34,8 +34,10 @@ pub(super) struct Sign<'a> {
     pub(super) at: usize,
     /// What heads the list that it stands in, as of a pair.
     pub(super) under: &'a str,
-    /// The pairs that it makes.
-    pairs: Vec<Pair<'a>>,
+    /// The pair that it makes, …
+    pair: Option<Pair<'a>>,
+    /// … or those of its list.
+    list: Vec<Pair<'a>>,
 }
 
 /// All signs that may stand behind a name, in the message's order.
@@ -48,13 +50,12 @@ pub(super) fn signs(message: &str) -> impl Iterator<Item = Sign<'_>> {
         let equals = message.as_bytes()[at] == b'=';
         under = heading(between, if equals { under } else { "" });
         let heads = if equals { under } else { "" };
-        let listed = if equals { None } else { listed(message, at) };
-        let plain = || pair(message, at).map(|pair| Pair { under: heads, ..pair }).into_iter().collect();
-        let pairs = listed.unwrap_or_else(plain);
-        if pairs.is_empty() && !equals {
+        let list = if equals { Vec::new() } else { listed(message, at).unwrap_or_default() };
+        let alone = if list.is_empty() { pair(message, at) } else { None };
+        if list.is_empty() && alone.is_none() && !equals {
             under = key(message, at);
         }
-        Some(Sign { at, under: heads, pairs })
+        Some(Sign { at, under: heads, pair: alone.map(|pair| Pair { under: heads, ..pair }), list })
     })
 }
 

@@ -111,7 +111,9 @@ fn piece<'x, 't>(text: &'x str, tags: &[(&str, &'t str)], around: &mut Around<'t
         around.begun = true;
         return Some(text[length..].trim_start_matches([':', ',']));
     }
-    if let Some((time, length)) = stamp::at_start(text) {
+    // How long another program runs, whose lines are passed on behind something, tells nothing of this one's.
+    let own = |time: &(Stamp, usize)| !(around.begun && matches!(time.0, Stamp::Since(_)));
+    if let Some((time, length)) = stamp::at_start(text).filter(own) {
         around.time(time);
         return Some(header::behind_time(&text[length..], time, tags, around));
     }

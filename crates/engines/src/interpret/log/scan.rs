@@ -10,8 +10,8 @@ use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
 use super::seen::{AHEAD, Dated, Scanned, Seen};
 use super::worded::{Number, pairs};
-use crate::table::Table;
 use crate::table::condition::Holds;
+use crate::table::{Line, Table};
 
 /// Lines kept of one stretch; what is older tells little more.
 const MOST_LINES: usize = 4096;
@@ -141,8 +141,8 @@ impl Walk<'_> {
                 if !self.table.lines[row].inside {
                     continue;
                 }
-                // What another program wrote is only known to be no older than the line above.
-                upto = self.table.lines[row].borrowed.then(|| self.upto(behind, last));
+                let passed_on = is_passed_on(&self.table.lines[row], head.stamp);
+                upto = passed_on.then(|| self.upto(behind, last));
                 (stamp, ranks) = (head.stamp, if ranks.is_empty() { head.ranks } else { ranks });
             } else if !line.heads && ranks.is_empty() && !headless {
                 // A shipper dates every line, but only the first one of a message has a rank.
@@ -345,6 +345,12 @@ pub(super) fn head<'b, 't>(
 ) -> Option<(&'b [u8], log::Line<'b, 't>)> {
     let lines = before.strip_suffix(b"\n").unwrap_or(before).rsplit(|byte| *byte == b'\n');
     lines.take(MOST_MESSAGE).map(|raw| (raw, log::line(raw, tags))).find(|(_, line)| is_first(line))
+}
+
+/// Whether a line without a time is another program's, below one with the time `above`: only known to be no older than that.
+/// Of a log that says in each line how long its program runs any line that does not is one.
+pub(super) fn is_passed_on(row: &Line, above: Option<log::Stamp>) -> bool {
+    row.borrowed || matches!(above, Some(log::Stamp::Since(_)))
 }
 
 /// The first line in `behind` that says a time.

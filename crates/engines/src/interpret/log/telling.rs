@@ -7,7 +7,7 @@ use model::{Account, Facts};
 use wire::log::{self, Anchors};
 
 use super::rows::{self, Rows};
-use super::scan::{MOST_FIRST, after, head};
+use super::scan::{MOST_FIRST, after, head, is_passed_on};
 use super::worded::{Number, calls, measured, pairs, worded};
 use crate::Tables;
 use crate::interpret::facts;
@@ -127,14 +127,14 @@ impl One<'_> {
             let Some((row, ..)) = self.rows.fitting(&line.message) else { continue };
             let before = &stretch[..range.start];
             if line.stamp.is_none()
-                && let Some((head, _)) = head(before, &self.tags, |line| line.stamp.is_some())
+                && let Some((head, first)) = head(before, &self.tags, |line| line.stamp.is_some())
             {
                 if !self.table.lines[row].inside {
                     continue;
                 }
                 need(place(head), Need::Head);
                 let after = after(&stretch[range.end..], &self.tags);
-                if let Some((after, _)) = after.filter(|_| self.table.lines[row].borrowed) {
+                if let Some((after, _)) = after.filter(|_| is_passed_on(&self.table.lines[row], first.stamp)) {
                     need(place(after), Need::Head);
                 }
             } else if !line.heads && line.ranks.is_empty() && !headless {
