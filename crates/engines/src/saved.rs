@@ -166,7 +166,8 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
 /// Which engine wrote a log, and what was seen of it.
 #[derive(Debug, Clone)]
 pub struct Written<'a> {
-    /// The engine's table: the one of which most lines are; of those with as many, the one that finds most numbers in them.
+    /// The engine's table: the one of which most lines are; of those with as many, the one that finds most numbers in them. One
+    /// that borrows another's lines comes before it.
     pub table: &'a Table,
     /// How many lines, without those that it borrows.
     pub lines: usize,
@@ -196,7 +197,16 @@ pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
         }
     };
     let all = tables.iter().filter(|table| !table.lines.is_empty()).map(of);
-    all.filter(|written| written.lines > 0 || written.ahead).max_by_key(|written| (written.lines, written.numbers))
+    let all: Vec<Written> = all.filter(|written| written.lines > 0 || written.ahead).collect();
+    // Where one that starts the other wrote lines of its own, the other's stand between them, however many they are.
+    let lends = |written: &Written| {
+        let borrows = |other: &Written| {
+            let mut lenders = other.table.engine.borrows.iter();
+            other.lines > 0 && lenders.any(|row| row.engine == written.table.engine.name)
+        };
+        all.iter().any(borrows)
+    };
+    all.iter().filter(|written| !lends(written)).max_by_key(|written| (written.lines, written.numbers)).cloned()
 }
 
 /// Whether the times of this log, of which `span` was seen, say their zone: then it does not matter which one is assumed.
