@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     folders.retain(|folder| folder.is_dir());
     folders.sort();
-    let mut tables = Vec::new();
+    let shown = |faults: Vec<table::Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let (mut tables, mut all) = (Vec::new(), Vec::new());
     for path in &folders {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let mut folder = table::files::Folder { name, path: path.display().to_string(), files: Default::default() };
@@ -28,8 +29,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             *content = Some(text);
         }
-        let shown = |faults: Vec<table::Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         tables.push(folder.table(None).map_err(shown)?);
+        all.push(folder);
+    }
+    for (folder, table) in all.iter().zip(&tables) {
+        folder.borrowing(table.clone(), &tables).map_err(shown)?;
     }
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("tables.bin"), postcard::to_stdvec(&tables)?)?;

@@ -1,6 +1,6 @@
 //! Any bytes as a log: the walk backwards finds what a naive search finds, and nothing that is read was not written.
 
-use wire::log::{Anchors, MOST_LINE, Stamp, begins, line, newest_first, number_of_line, pairs, unwrap_pasted};
+use wire::log::{Anchors, MOST_LINE, Stamp, begins, line, newest_first, number_of_line, pairs, sizes, unwrap_pasted};
 
 const WORDS: [&str; 4] = ["batch", "usage: ", "#t", "a="];
 const TAGS: [(&str, &str); 4] = [("DP", "dp"), ("TP", "tp"), ("gpu=", "gpu"), ("Rank ", "rank")];
@@ -51,6 +51,7 @@ fn one(raw: &[u8]) {
                 "{line:?}"
             );
         }
+        Some(Stamp::Since(since)) => assert!((0.0..1e9).contains(&since), "{line:?}"),
         Some(Stamp::Clock(clock)) => assert!((0.0..86_402.0).contains(&clock), "{line:?}"),
         None => {}
     }
@@ -65,7 +66,7 @@ fn numbers(message: &str) {
     for pair in pairs(message) {
         let (start, end) = (at(pair.text), at(pair.text) + pair.text.len());
         assert!(at(pair.key) + pair.key.len() < start && start > last, "{message:?} {pair:?}");
-        assert!(matches!(message.as_bytes()[start - 1], b':' | b'=' | b' '), "{message:?} {pair:?}");
+        assert!(matches!(message.as_bytes()[start - 1], b':' | b'=' | b' ' | b'/'), "{message:?} {pair:?}");
         assert!(
             !message[end..].starts_with(|letter: char| letter.is_ascii_digit() || letter == '_'),
             "{message:?} {pair:?}"
@@ -74,6 +75,17 @@ fn numbers(message: &str) {
         assert!(read.to_bits() == pair.value.to_bits() || read.is_nan() && pair.value.is_nan(), "{message:?} {pair:?}");
         assert!(!pair.key.is_empty() && !pair.key.contains([',', '\n']), "{message:?} {pair:?}");
         last = start;
+    }
+    for found in sizes(message) {
+        for size in std::iter::once(found.first).chain(found.second) {
+            let (start, end) = (at(size.text), at(size.text) + size.text.len());
+            assert!(at(found.key) + found.key.len() < start && end <= message.len(), "{message:?} {found:?}");
+            assert!(!message[end..].starts_with(|letter: char| letter.is_ascii_digit()), "{message:?} {found:?}");
+            assert_eq!(size.text.parse().ok(), Some(size.value), "{message:?} {found:?}");
+            // Of bytes or a count, and never both.
+            assert!(size.bytes(true).is_some() != size.count().is_some(), "{message:?} {found:?}");
+        }
+        assert!(found.second.is_some() || found.first.unit.is_some(), "{message:?} {found:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use wire::log::Anchors;
 
 use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
 use crate::table::files::Folder;
-use crate::table::{AnswerRule, Fault, Table, WrapperFile};
+use crate::table::{AnswerRule, Fault, Table, WrapperFile, borrow};
 use crate::wrapped::Hints;
 
 /// All engines' tables.
@@ -33,7 +33,9 @@ impl Tables {
     /// The tables of the `engines/` folder that this program was built with.
     pub fn builtin() -> Tables {
         // The build script wrote the bytes with these very types; a test reads them back.
-        let all = postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"))).unwrap_or_default();
+        let tables = postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin")));
+        let mut all: Vec<Table> = tables.unwrap_or_default();
+        borrow::borrow(&mut all);
         let wrappers = include_bytes!(concat!(env!("OUT_DIR"), "/wrappers.bin"));
         Tables {
             all,
@@ -47,14 +49,18 @@ impl Tables {
     /// changes nothing: what was built in stays in force.
     pub fn with(mut self, folders: &[Folder]) -> (Tables, Vec<Fault>) {
         let mut faults = Vec::new();
+        borrow::give_back(&mut self.all);
         for folder in folders {
             let known = self.all.iter().position(|table| table.engine.name == folder.name);
-            match (folder.table(known.map(|at| &self.all[at])), known) {
+            let table =
+                folder.table(known.map(|at| &self.all[at])).and_then(|table| folder.borrowing(table, &self.all));
+            match (table, known) {
                 (Ok(table), Some(at)) => self.all[at] = table,
                 (Ok(table), None) => self.all.push(table),
                 (Err(found), _) => faults.extend(found),
             }
         }
+        borrow::borrow(&mut self.all);
         self.all.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
         (self.hints, self.questions) = (OnceLock::new(), OnceLock::new());
         (self, faults)

@@ -168,7 +168,7 @@ fn fields(table: &Table, source: &Source, root: &Value) -> usize {
 pub struct Written<'a> {
     /// The engine's table.
     pub table: &'a Table,
-    /// How many lines.
+    /// How many lines, without those that it borrows.
     pub lines: usize,
     /// How many numbers.
     numbers: usize,
@@ -181,7 +181,7 @@ pub struct Written<'a> {
 }
 
 /// The engine that wrote this log, by its lines alone: the one of which most are, and of those with as many the one that finds
-/// most numbers in them. `None` where no line of it is known.
+/// most numbers in them; one that borrows another's lines comes before that. `None` where no line of it is known.
 pub fn written<'a>(tables: &'a Tables, log: &Log) -> Option<Written<'a>> {
     by_lines(tables, log).max_by_key(|written| (written.lines, written.numbers))
 }
@@ -199,7 +199,15 @@ pub fn writers<'a>(tables: &'a Tables, log: &Log) -> Vec<Written<'a>> {
 
 fn by_lines<'a>(tables: &'a Tables, log: &Log) -> impl Iterator<Item = Written<'a>> {
     let all = tables.iter().filter(|table| !table.lines.is_empty()).filter_map(|table| written_by(table, log));
-    all.filter(|written| written.lines > 0 || written.ahead)
+    let all: Vec<Written<'a>> = all.filter(|written| written.lines > 0 || written.ahead).collect();
+    // Where one that starts the other wrote lines of its own, the other's stand between them, however many they are.
+    let borrows = |row: &crate::table::Borrow, of: &Written<'_>| row.engine == of.table.engine.name;
+    let lends = |one: &Written<'_>| {
+        let mut borrowers = all.iter().filter(|other| other.lines > 0);
+        borrowers.any(|other| other.table.engine.borrows.iter().any(|row| borrows(row, one)))
+    };
+    let lenders: Vec<bool> = all.iter().map(lends).collect();
+    all.into_iter().zip(lenders).filter(|(_, lends)| !lends).map(|(written, _)| written)
 }
 
 /// What is seen of this log, read as this engine's; `None` where it could not be read.
@@ -209,7 +217,7 @@ pub fn written_by<'a>(table: &'a Table, log: &Log) -> Option<Written<'a>> {
     let scanned = log::scan(table, log, stretches, &mut account);
     Some(Written {
         table,
-        lines: scanned.len(),
+        lines: scanned.own(table),
         numbers: scanned.numbers(table),
         span: scanned.span(),
         ahead: scanned.is_ahead(),

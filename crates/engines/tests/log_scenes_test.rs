@@ -195,6 +195,30 @@ fn lines_of_one_second_count_by_their_place_and_others_by_their_time() {
     assert_eq!(of_pool(&read(log.as_bytes()), Signal::KV_USED), Some(512.0));
 }
 
+/// Two processes share a file, and the one that is a little late wrote last.
+#[test]
+fn a_log_out_of_order_is_as_new_as_its_newest_line() {
+    let start = "[2026-11-29 16:10:00] max_total_num_tokens=2048, max_prefill_tokens=16384, max_running_requests=4, context_len=4096\n";
+    let late = decode("16:15:23", 512, "0.25") + &decode("16:15:20", 1556, "0.76");
+    let log = format!("{start}[2026-11-29 16:14:21] {RETRACTED}\n{late}");
+    let account = read(log.as_bytes());
+    let newest = account.sets.iter().filter_map(|set| Some((set.at, set.readings.get(&Signal::KV_USED)?.value)));
+    assert_eq!(newest.collect::<Vec<_>>(), [(SAID, Some(512.0))]);
+    // What holds as long as the server lives holds until then, too.
+    let told = account
+        .sets
+        .iter()
+        .find(|set| set.readings.get(&Signal::KV_CAPACITY).is_some_and(|all| all.value == Some(2048.0)));
+    assert_eq!(told.map(|set| set.at), Some(SAID));
+    // 16:14:21 is 62 s before 16:15:23, and 59 s before 16:15:20.
+    assert_eq!(retracted(&account), [(Some(0), 0.0)]);
+    // The same where the last line tells nothing.
+    let account = read((log + "[2026-11-29 16:15:21] up\n[2026-11-29 16:15:19] up\n").as_bytes());
+    assert_eq!(retracted(&account), [(Some(0), 0.0)]);
+    let recent = account.values.iter().find(|value| value.signal == Signal::REQ_RETRACTED_RECENT).expect("a count");
+    assert_eq!(recent.reading.at, Some(SAID));
+}
+
 #[test]
 fn a_clock_that_was_set_back_is_told() {
     let log = decode("17:15:00", 1556, "0.76") + &decode("16:15:22", 512, "0.25");

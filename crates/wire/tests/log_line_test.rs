@@ -394,3 +394,43 @@ fn a_rank_behind_a_day_is_no_host() {
     let syslog = line(b"Nov 29 16:15:23 gpu01 vllm: Engine 001: Avg", &tags);
     assert_eq!((&*syslog.message, &syslog.ranks[..]), ("Avg", &[("dp", 1)][..]));
 }
+
+/// As llama.cpp writes it: minutes, seconds, thousandths, millionths, and a letter for the level.
+#[test]
+fn times_since_a_start() {
+    let since = |text: &str| read(text).stamp;
+    // 61 minutes, 1 second, 928 thousandths and 598 millionths.
+    let line = read("61.01.928.598 I slot      release: id  3");
+    assert_eq!(&*line.message, "slot      release: id  3");
+    assert!(matches!(line.stamp, Some(Stamp::Since(seconds)) if (seconds - 3_661.928_598).abs() < 1e-9), "{line:?}");
+    assert_eq!(since("0.00.000.000 E x"), Some(Stamp::Since(0.0)));
+    // A line of which nothing but its head is left.
+    assert_eq!((since("0.00.000.000 W"), &*read("0.00.000.000 W").message), (Some(Stamp::Since(0.0)), ""));
+    // What wrote it down says more.
+    let record = r#"{"log":"0.01.928.598 I slot\n","stream":"stderr","time":"2026-11-29T16:15:23Z"}"#;
+    assert_eq!(since(record), Some(Stamp::Utc(Time(AT))));
+    // Of a program whose lines are passed on by another it is not the other's.
+    assert_eq!(since("[41123] 0.01.928.598 I slot"), None);
+    for other in [
+        "0.01.928.598 slot",
+        "0.01.928.598 Info",
+        "0.01.928.598 X slot",
+        "0.61.928.598 I slot",
+        "0.1.928.598 I slot",
+        "0.01.928.59 I slot",
+        ".01.928.598 I slot",
+        "10.0.0.1 I slot",
+        "123456789.01.928.598 I slot",
+        "v0.01.928.598 I slot",
+    ] {
+        assert_eq!(since(other), None, "{other}");
+    }
+}
+
+/// A web framework's way to write when a request ended.
+#[test]
+fn requests_with_a_dash_in_their_time() {
+    let line = read("[GIN] 2026/11/29 - 16:15:23 | 200 |  2.203114125s |       127.0.0.1 | POST     \"/api/chat\"");
+    assert_eq!((line.stamp, &*line.message), (Some(Stamp::Local(Time(AT))), "POST     \"/api/chat\""));
+    assert_eq!(read("2026/11/29 -16:15:23 up").stamp, None);
+}

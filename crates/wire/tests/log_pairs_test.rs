@@ -182,3 +182,31 @@ fn lists_of_numbers_between_slashes_have_the_names_in_the_brackets() {
         [("rate (token/s)", 5.0)]
     );
 }
+
+/// As LMDeploy writes them; a unit may follow the last number, and no other list looks like one.
+#[test]
+fn lists_may_have_blanks_around_their_slashes() {
+    let line = "Avg thr (in/out): 120.5 / 812.5 tokens/s, Server (succeeded/failed/routed/waiting): 39 / 1 / 15 / 2, \
+                Engine (running/waiting): 12 / 3, KV cache: 43.8%, ";
+    let found: Vec<_> = pairs(line).map(|pair| (pair.under, pair.key, pair.value, pair.text)).collect();
+    let wanted = [
+        ("Avg thr", "in", 120.5, "120.5"),
+        ("Avg thr", "out", 812.5, "812.5"),
+        ("Server", "succeeded", 39.0, "39"),
+        ("Server", "failed", 1.0, "1"),
+        ("Server", "routed", 15.0, "15"),
+        ("Server", "waiting", 2.0, "2"),
+        ("Engine", "running", 12.0, "12"),
+        ("Engine", "waiting", 3.0, "3"),
+        ("", "KV cache", 43.8, "43.8"),
+    ];
+    assert_eq!(found, wanted);
+    // Brackets with a slash and no list behind them, and two numbers without brackets.
+    assert_eq!(of("Requests (Success/Total): Put=24/24, Get=10/12, ranks = 12/12"), []);
+    // Fewer numbers than names, more, and what is no number: none of them by those names.
+    for text in ["Engine (a/b): 12", "Engine (a/b): 12 / 3 / 4", "Engine (a/b): 12 / x", "Engine (a/b): 12 / 3x"] {
+        assert!(pairs(text).all(|pair| pair.under.is_empty() && pair.key == "Engine (a/b)"), "{text}");
+    }
+    // Where the line ends with it a number may lack digits behind its point.
+    assert!(of("Engine (a/b): 12 / 3.").iter().all(|(key, _)| *key == "Engine (a/b)"));
+}

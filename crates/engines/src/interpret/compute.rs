@@ -24,12 +24,14 @@ pub(super) struct Around<'a> {
     pub(super) named: &'a dyn Fn(&str) -> Option<f64>,
     /// Whether nothing runs, where that is said.
     pub(super) idle: Option<bool>,
+    /// How far off its rounding may put the number, where that is told beside it and not by the row.
+    pub(super) off: Option<f64>,
 }
 
 impl<'a> Around<'a> {
     /// Nothing but what names lead to.
     pub(super) fn of(named: &'a dyn Fn(&str) -> Option<f64>) -> Around<'a> {
-        Around { other: None, plus: None, ranks: Some(1), named, idle: None }
+        Around { other: None, plus: None, ranks: Some(1), named, idle: None, off: None }
     }
 
     /// The same, with what the row divides by and adds found by name.
@@ -65,6 +67,9 @@ pub(super) fn reading<'a>(
         return Some(Reading::not_reported(read.unit.unwrap_or(read.signal.unit()), why));
     }
     let mut reading = value::reading(read, made.value, source, at, fact);
+    if let Some(off) = around.off.filter(|_| reading.value.is_some() && read.round.is_none()) {
+        reading.precision = Some(off);
+    }
     if reading.value.is_some() && !made.inputs.is_empty() {
         // What agrees with another number is as sure as that.
         let assumed = made.assumed && read.agrees.as_ref().is_none_or(|name| (around.named)(name).is_none());

@@ -90,7 +90,7 @@ pub(crate) fn of_line(
     table: &Table,
     row: &Line,
     message: &str,
-    pairs: &[(String, f64)],
+    pairs: &[super::log::Number],
     place: &str,
     account: &mut Account,
 ) {
@@ -101,7 +101,7 @@ pub(crate) fn of_line(
         account.learn(fact, model::without_secrets(value), format!("{place} {}", by.trim()), SAID);
     };
     for (key, told) in &row.tells {
-        if let (Some((fact, value)), true) = (told.split_once('='), pairs.iter().any(|(known, _)| known == key)) {
+        if let (Some((fact, value)), true) = (told.split_once('='), pairs.iter().any(|number| number.key == *key)) {
             learn(fact, value, key);
         }
     }
@@ -116,8 +116,8 @@ pub(crate) fn of_line(
         }
     }
     for (key, fact) in &row.facts {
-        if let Some((_, number)) = pairs.iter().find(|(known, _)| known == key) {
-            learn(fact, &number.to_string(), key);
+        if let Some(number) = pairs.iter().find(|number| number.key == *key) {
+            learn(fact, &number.value.to_string(), key);
         }
     }
 }

@@ -18,7 +18,7 @@ mod value;
 use model::{Account, Level, Log, Note, Observation, SourceOutcome, SourceStatus, Trouble};
 
 use crate::table::condition::Holds;
-use crate::table::{Format, Read, Source, Table, TroubleLevel};
+use crate::table::{EngineKind, Format, Read, Source, Table, TroubleLevel};
 
 pub(crate) use facts::dump as dumped;
 pub(crate) use json::{answered_at, parse as parse_json};
@@ -254,6 +254,13 @@ fn answered(observation: &Observation) -> bool {
 /// page says what it says, whatever a local build calls itself. They explain absence, and what another setting would show.
 fn counts(read: &Read, account: &Account) -> bool {
     read.when.as_ref().is_none_or(|when| when.holds(|name| account.fact(name)) == Holds::Yes)
+}
+
+/// The pool that is always there, and its tier: of a store the first that `rows` tell of.
+fn main_pool<'a>(table: &Table, rows: impl IntoIterator<Item = &'a Read>) -> (&'a str, &'a str) {
+    let of_row = |row: &'a Read| Some((row.pool.as_deref()?, row.tier.as_deref().unwrap_or(model::DEVICE)));
+    let first = rows.into_iter().find_map(of_row).filter(|_| table.engine.kind == EngineKind::Store);
+    first.unwrap_or((model::FULL, model::DEVICE))
 }
 
 /// Adds a reading, unless an earlier row gave one: what a row only says it cannot tell, a later one may.

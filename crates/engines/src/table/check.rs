@@ -206,6 +206,16 @@ fn lines(table: &Table, slips: &mut Vec<Slip>) {
         if line.starts.iter().all(|start| start.trim().is_empty()) {
             fault(&id_of(id), "it begins with nothing".to_owned());
         }
+        let read = |name: &str| {
+            let first = |read: &str| read.strip_suffix('/').unwrap_or(read) == name;
+            line.read.iter().flat_map(Read::names).any(first) || line.facts.keys().any(|key| first(key))
+        };
+        for key in line.measured().filter(|key| !read(key)) {
+            fault(&format!("{key:?}"), format!("{key:?} is a size or a fraction that no row reads"));
+        }
+        if line.binary && line.sizes.is_empty() {
+            fault(&id_of(id), "binary is of sizes, and it names none".to_owned());
+        }
         let pooled = |read: &&Read| (read.signal.row().scope == Scope::Pool) != read.pool.is_some();
         if let Some(read) = line.read.iter().find(pooled) {
             let name = format!("{:?}", read.name);

@@ -65,6 +65,18 @@ impl Folder {
         if faults.is_empty() { Ok(table) } else { Err(faults) }
     }
 
+    /// The table, where all the lines that it borrows are there.
+    ///
+    /// # Errors
+    /// Every one that is not.
+    pub(crate) fn borrowing(&self, table: Table, others: &[Table]) -> Result<Table, Vec<Fault>> {
+        let faults = super::borrow::faults(&table, others);
+        if faults.is_empty() {
+            return Ok(table);
+        }
+        Err(faults.into_iter().map(|(near, text)| self.fault(0, &near, &text)).collect())
+    }
+
     /// The path of a file, for people.
     fn path_of(&self, index: usize) -> String {
         format!("{}/{}", self.path, NAMES[index])

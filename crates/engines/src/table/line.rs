@@ -75,6 +75,18 @@ pub struct Line {
     /// Numbers that stand at once before a text, its blank included: key by text, e.g. `" running" = "running"`.
     #[serde(default)]
     pub before: BTreeMap<String, String>,
+    /// Keys of which the number has a unit of bytes behind it, or of which two such numbers have a slash between them:
+    /// `168.00 MB`, `1.20 GB / 3.00 GB`, `38.40/64.00 GiB`. They are in bytes then, the second by its key and a slash
+    /// (`"Mem Storage/"`), each right within half of its last digit; without a unit there is none, nor where a word (`infinite`)
+    /// stands in its place.
+    #[serde(default)]
+    pub sizes: Vec<String>,
+    /// In `sizes` KB, MB, GB and TB are powers of 1024, as KiB and its like always are; else of 1000.
+    #[serde(default)]
+    pub binary: bool,
+    /// Keys of which two plain numbers have a slash between them: `250/334`. The second by its key and a slash.
+    #[serde(default)]
+    pub fractions: Vec<String>,
     /// Facts that the number behind a key is: fact by key.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
@@ -90,6 +102,9 @@ pub struct Line {
     /// The keys.
     #[serde(default)]
     pub read: Vec<Read>,
+    /// It is of another engine's table (`borrows`).
+    #[serde(skip)]
+    pub borrowed: bool,
 }
 
 /// What a line of an event counts.
@@ -104,6 +119,30 @@ pub struct Count {
 }
 
 impl Line {
+    /// The line as another engine borrows it of `engine`: what it counts and its note, and nothing of whose it is.
+    pub(crate) fn lent(&self, engine: &str) -> Line {
+        let none = BTreeMap::new;
+        Line {
+            id: format!("{engine} {}", self.id),
+            borrowed: true,
+            run: false,
+            dump: false,
+            lasting: false,
+            sole: false,
+            tells: none(),
+            says: none(),
+            words: none(),
+            facts: none(),
+            read: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The keys of sizes and fractions.
+    pub fn measured(&self) -> impl Iterator<Item = &str> {
+        self.sizes.iter().chain(&self.fractions).map(String::as_str)
+    }
+
     /// Where in a message the texts end that tell facts, with the words behind them.
     pub fn told(&self, message: &str) -> usize {
         let says = self.says.keys().filter_map(|text| Some(message.find(text.as_str())? + text.len()));

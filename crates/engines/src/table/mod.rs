@@ -2,6 +2,7 @@
 //! reads and checks the files with these types and embeds the result, so that a wrong row fails the build and a run
 //! spends no time on TOML. `wrappers.toml` is of all engines at once, and treated alike.
 
+pub(crate) mod borrow;
 mod check;
 pub mod condition;
 mod doctor;
@@ -24,7 +25,7 @@ pub use knob::{Knob, KnobFile};
 pub use line::{Count, Line, LogFormat, word_behind};
 pub use package::{Package, PackageRule};
 pub use read::{Fold, Read, Refuse, Values, Zero};
-pub use recognise::{AnswerRule, EngineFile, EngineKind, PortRule, ProcessRule};
+pub use recognise::{AnswerRule, Borrow, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Assume, Bind, Empty, Format, Infer, Source, SourceFile, WorkerList};
 pub use tree::{Hear, Leaf, Root, Tree};
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
@@ -50,7 +51,7 @@ pub struct Table {
     pub assume: Vec<Assume>,
     /// `sources.toml`: how its log is written.
     pub log: LogFormat,
-    /// `sources.toml`: lines of its log.
+    /// `sources.toml`: lines of its log, and those that it borrows.
     pub lines: Vec<Line>,
     /// `doctor.toml`: what an operator needs from it and how each is had.
     pub needs: Vec<Need>,

@@ -41,9 +41,23 @@ pub struct EngineFile {
     /// Facts that only mark which page it is, for other rows, and mean nothing to people.
     #[serde(default)]
     pub marks: Vec<String>,
+    /// Lines of programs that it starts and that write into its log, as other engines' tables know them.
+    #[serde(default)]
+    pub borrows: Vec<Borrow>,
     /// Its own source, where that can be read.
     #[serde(default)]
     pub package: Option<Package>,
+}
+
+/// Lines that stand in its log and are of another engine. They give what they count and their note, and no number: of which of
+/// several such programs they are nothing says. Nor do they tell whose log it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Borrow {
+    /// The engine, by its folder's name.
+    pub engine: String,
+    /// Ids of its lines.
+    pub lines: Vec<String>,
 }
 
 /// What kind of program it is.

@@ -98,6 +98,11 @@ pub(crate) fn read(bytes: &[u8]) -> Account {
     interpreted(saved(bytes))
 }
 
+/// What the saved log of another engine says.
+pub(crate) fn read_of(engine: &str, text: &str) -> Account {
+    interpreted_by(table_of(engine), saved(text.as_bytes()))
+}
+
 /// The row of the table that a message begins as, as its documentation says it.
 pub(crate) fn row_of(table: &Table, message: &str) -> Option<String> {
     let fits = |line: &&engines::table::Line| {

@@ -43,7 +43,8 @@ fn elements(text: &str) -> Option<&str> {
 /// What stands behind a time: a container runtime's stream and flag, or a journal's host and program. A rank there is one,
 /// and no host (`Engine 001: …`).
 pub(super) fn behind_time<'x>(text: &'x str, time: Stamp, tags: &[(&str, &str)], around: &mut Around<'_>) -> &'x str {
-    if tags::at_start(text.trim_start_matches(' '), tags).is_some() {
+    // What says how long its program runs is that program's own, and no daemon's.
+    if matches!(time, Stamp::Since(_)) || tags::at_start(text.trim_start_matches(' '), tags).is_some() {
         return text;
     }
     runtime(text, around).or_else(|| program(text, time)).unwrap_or(text)

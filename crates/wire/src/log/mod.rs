@@ -24,6 +24,7 @@ mod pairs;
 mod pasted;
 mod record;
 mod rewrite;
+mod size;
 mod stamp;
 mod tags;
 mod words;
@@ -36,6 +37,7 @@ pub use newest::{Anchors, MOST_LINE, Newest, Words, newest_first, number_of_line
 pub use pairs::{Pair, number_before, number_behind, pairs};
 pub use pasted::unwrap_pasted;
 pub use rewrite::rewrite;
+pub use size::{Size, Sizes, sizes};
 pub use stamp::Stamp;
 pub use writer::writer;
 

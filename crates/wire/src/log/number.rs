@@ -54,20 +54,36 @@ fn thousands(bytes: &[u8], start: usize, first: usize) -> Option<usize> {
     ((1..=3).contains(&first) && end > start + first && bytes.get(start) != Some(&b'0')).then_some(end)
 }
 
+/// The figures that `text` begins with, without a sign or groups of thousands, and their length in bytes, whatever follows.
+pub(super) fn plain(text: &str) -> Option<(f64, usize)> {
+    let digits = |at: usize| text.bytes().skip(at).take_while(u8::is_ascii_digit).count();
+    let first = digits(0);
+    let fraction = if text.as_bytes().get(first) == Some(&b'.') { digits(first + 1) } else { 0 };
+    let length = first + if fraction > 0 { fraction + 1 } else { 0 };
+    text[..length].parse().ok().filter(|_| first > 0).map(|value| (value, length))
+}
+
+/// `rest` behind a slash that it begins with, blanks around that left out.
+pub(super) fn behind_slash(rest: &str) -> Option<&str> {
+    rest.trim_start_matches(' ').strip_prefix('/').map(|rest| rest.trim_start_matches(' '))
+}
+
 /// Whether a number may end where `rest` follows.
 fn ends(rest: &str) -> bool {
     let letters = rest.bytes().take_while(|byte| byte.is_ascii_alphabetic() || b"/%".contains(byte)).count();
     let (unit, rest) = rest.split_at(letters);
-    let bare = unit.is_empty();
-    let unit = bare || UNITS.contains(&unit);
+    (unit.is_empty() || UNITS.contains(&unit)) && stops(rest, unit.is_empty())
+}
+
+/// Whether a number, `bare` of a unit or behind it, may end where `rest` follows.
+pub(super) fn stops(rest: &str, bare: bool) -> bool {
     let mut next = rest.chars();
-    let stop = match next.next() {
+    match next.next() {
         None | Some(' ' | '\t' | '\n' | '\r' | ';' | ')' | ']' | '}' | '|' | '!' | '"' | '\'') => true,
         // Digits at once behind a comma are of this number, in a way that is not understood.
         Some(',') => !next.next().is_some_and(|letter| letter.is_ascii_digit()),
         // The end of a sentence; at the very end, without a unit, it may be a number whose other digits are missing.
         Some('.') => next.next().map_or(!bare, char::is_whitespace),
         _ => false,
-    };
-    unit && stop
+    }
 }

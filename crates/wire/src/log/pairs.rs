@@ -23,28 +23,39 @@ pub struct Pair<'a> {
 }
 
 /// All pairs of a message, in its order. A `:` or `=` that no plain number follows makes none; of `#pages(active/total): 3/8`
-/// each number is one, by its own name under `#pages`.
+/// and `#pages (active/total): 3 / 8 pages` each number is one, by its own name under `#pages`.
 pub fn pairs(message: &str) -> impl Iterator<Item = Pair<'_>> {
+    signs(message).flat_map(|sign| sign.pair.into_iter().chain(sign.list))
+}
+
+/// A `:` or `=` of a message.
+pub(super) struct Sign<'a> {
+    /// Where it stands.
+    pub(super) at: usize,
+    /// What heads the list that it stands in, as of a pair.
+    pub(super) under: &'a str,
+    /// The pair that it makes, …
+    pair: Option<Pair<'a>>,
+    /// … or those of its list.
+    list: Vec<Pair<'a>>,
+}
+
+/// All signs that may stand behind a name, in the message's order.
+pub(super) fn signs(message: &str) -> impl Iterator<Item = Sign<'_>> {
     let (mut from, mut under) = (0, "");
-    let mut list = Vec::new();
     std::iter::from_fn(move || {
-        if let Some(next) = list.pop() {
-            return Some(next);
+        let at = from + memchr2(b':', b'=', &message.as_bytes()[from..])?;
+        let between = &message[from..at];
+        from = at + 1;
+        let equals = message.as_bytes()[at] == b'=';
+        under = heading(between, if equals { under } else { "" });
+        let heads = if equals { under } else { "" };
+        let list = if equals { Vec::new() } else { listed(message, at).unwrap_or_default() };
+        let alone = if list.is_empty() { pair(message, at) } else { None };
+        if list.is_empty() && alone.is_none() && !equals {
+            under = key(message, at);
         }
-        while let Some(found) = memchr2(b':', b'=', &message.as_bytes()[from..]) {
-            let at = from + found;
-            let between = &message[from..at];
-            from = at + 1;
-            let equals = message.as_bytes()[at] == b'=';
-            under = heading(between, if equals { under } else { "" });
-            match pair(message, at) {
-                Some(pair) => return Some(Pair { under: if equals { under } else { "" }, ..pair }),
-                None if !equals && listed(message, at, &mut list) => return list.pop(),
-                None if !equals => under = key(message, at),
-                None => {}
-            }
-        }
-        None
+        Some(Sign { at, under: heads, pair: alone.map(|pair| Pair { under: heads, ..pair }), list })
     })
 }
 
@@ -82,9 +93,7 @@ fn heading<'a>(between: &'a str, before: &'a str) -> &'a str {
 }
 
 fn pair(message: &str, at: usize) -> Option<Pair<'_>> {
-    let bytes = message.as_bytes();
-    if bytes[at] == b':' && at > 0 && bytes[at - 1].is_ascii_digit() && bytes.get(at + 1) != Some(&b' ') {
-        // A time of day, a port.
+    if is_of_number(message, at) {
         return None;
     }
     let behind = message[at + 1..].trim_start_matches(' ');
@@ -93,32 +102,38 @@ fn pair(message: &str, at: usize) -> Option<Pair<'_>> {
     (!key.is_empty()).then(|| Pair { under: "", key, value, text: &behind[..length] })
 }
 
-/// The numbers between slashes behind a key whose brackets name them, last first; false where that is not so.
-fn listed<'a>(message: &'a str, at: usize, list: &mut Vec<Pair<'a>>) -> bool {
-    let behind = message[at + 1..].trim_start_matches(' ');
-    let length = behind.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'.')).count();
-    let (numbers, rest) = behind.split_at(length);
-    let key = key(message, at);
-    let listing = key.strip_suffix(')').and_then(|key| key.rsplit_once('('));
-    let Some((under, names)) = listing.filter(|_| numbers.contains('/') && !rest.starts_with(char::is_alphanumeric))
-    else {
-        return false;
-    };
-    let numbers: Vec<&str> = numbers.split('/').collect();
-    let names: Vec<&str> = names.split('/').collect();
-    let values: Vec<f64> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
-    if values.len() != numbers.len() || names.len() != numbers.len() {
-        return false;
+/// Whether the sign stands within a time of day or before a port.
+pub(super) fn is_of_number(message: &str, at: usize) -> bool {
+    let bytes = message.as_bytes();
+    bytes[at] == b':' && at > 0 && bytes[at - 1].is_ascii_digit() && bytes.get(at + 1) != Some(&b' ')
+}
+
+/// The numbers between slashes, with blanks around these or without, behind a key whose brackets name them; none where that
+/// is not so.
+fn listed(message: &str, at: usize) -> Option<Vec<Pair<'_>>> {
+    // Most keys have no brackets, and are not looked for twice.
+    if !message[..at].ends_with([')', ' ', '"', '\'']) {
+        return None;
     }
-    let pairs = names.into_iter().zip(values).zip(numbers);
+    let (under, names) = key(message, at).strip_suffix(')')?.rsplit_once('(')?;
+    if !names.contains('/') {
+        return None;
+    }
     let under = under.trim_end();
-    list.extend(pairs.map(|((key, value), text)| Pair { under, key, value, text }));
-    list.reverse();
-    true
+    let (mut rest, mut pairs) = (message[at + 1..].trim_start_matches(' '), Vec::new());
+    for key in names.split('/') {
+        rest = if pairs.is_empty() { rest } else { number::behind_slash(rest)? };
+        let (value, length) = number::plain(rest)?;
+        pairs.push(Pair { under, key, value, text: &rest[..length] });
+        rest = &rest[length..];
+    }
+    // Another number makes it another list, and letters at the last one make that another number.
+    let ends = number::stops(rest, true) && number::behind_slash(rest).is_none();
+    ends.then_some(pairs)
 }
 
 /// The phrase that ends at `end`; empty where it is no name.
-fn key(message: &str, end: usize) -> &str {
+pub(super) fn key(message: &str, end: usize) -> &str {
     let bytes = message.as_bytes();
     let (mut start, mut closed) = (end, 0_usize);
     while start > 0 && end - start <= MOST_KEY {

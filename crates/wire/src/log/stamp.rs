@@ -13,6 +13,8 @@ pub enum Stamp {
     Day(u8, u8, f64),
     /// Seconds of the day alone.
     Clock(f64),
+    /// Seconds since its program started.
+    Since(f64),
 }
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -20,11 +22,18 @@ const WEEKDAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Su
 /// Numbers of these sizes are seconds, milliseconds, microseconds, nanoseconds since 1970 (from 1973 to 2286).
 const SCALES: [(f64, f64); 4] = [(1e8, 1.0), (1e11, 1e3), (1e14, 1e6), (1e17, 1e9)];
 
+/// Digits of minutes since a start: more than nineteen years are none.
+const MOST_MINUTES: usize = 7;
+
 /// The time that `text` begins with, and its length in bytes.
 pub(super) fn at_start(text: &str) -> Option<(Stamp, usize)> {
     let bytes = text.as_bytes();
     let (stamp, length) = match bytes.first()? {
-        b'0'..=b'9' => full(bytes).or_else(|| since_1970(bytes)).or_else(|| day(bytes)).or_else(|| alone(bytes))?,
+        b'0'..=b'9' => full(bytes)
+            .or_else(|| since_1970(bytes))
+            .or_else(|| day(bytes))
+            .or_else(|| alone(bytes))
+            .or_else(|| since_start(bytes))?,
         b'A'..=b'Z' => named(text).or_else(|| letter_first(bytes))?,
         _ => return None,
     };
@@ -46,7 +55,7 @@ pub(super) fn number_since_1970(number: f64) -> Option<Stamp> {
     (number < 1e19).then(|| Stamp::Utc(Time(number / scale)))
 }
 
-/// `2026-11-29 16:15:23.860`, with `T`, `/` or `,` too, and a zone or none.
+/// `2026-11-29 16:15:23.860`, with `T`, `/`, ` - ` or `,` too, and a zone or none.
 fn full(bytes: &[u8]) -> Option<(Stamp, usize)> {
     let separator = *bytes.get(4).filter(|byte| matches!(byte, b'-' | b'/'))?;
     if bytes.get(7) != Some(&separator) || !matches!(bytes.get(10)?, b' ' | b'T' | b't' | b'_') {
@@ -54,7 +63,7 @@ fn full(bytes: &[u8]) -> Option<(Stamp, usize)> {
     }
     let year = two(bytes, 0)? * 100 + two(bytes, 2)?;
     let (month, day) = (two(bytes, 5)?, two(bytes, 8)?);
-    let (seconds, length) = clock(bytes, 11)?;
+    let (seconds, length) = clock(bytes, if bytes[10..].starts_with(b" - ") { 13 } else { 11 })?;
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
         return None;
     }
@@ -74,6 +83,24 @@ fn since_1970(bytes: &[u8]) -> Option<(Stamp, usize)> {
     let length = 11 + digits(bytes, 11);
     let text = std::str::from_utf8(&bytes[..length]).ok()?;
     Some((Stamp::Utc(Time(text.parse().ok()?)), length)).filter(|_| length > 11)
+}
+
+/// `0.01.928.598 I`: minutes, seconds, thousandths and millionths of them since the start, and the letter of a level, without
+/// which it might be anything.
+fn since_start(bytes: &[u8]) -> Option<(Stamp, usize)> {
+    let minutes = digits(bytes, 0);
+    let number = |from: usize, length: usize| {
+        let text = bytes.get(from..from + length).filter(|text| text.iter().all(u8::is_ascii_digit))?;
+        Some(text.iter().fold(0.0, |number, digit| number * 10.0 + f64::from(digit - b'0')))
+    };
+    let [b'.', _, _, b'.', _, _, _, b'.', _, _, _, b' ', b'D' | b'I' | b'W' | b'E', ..] = bytes.get(minutes..)? else {
+        return None;
+    };
+    let (seconds, thousandths, millionths) =
+        (number(minutes + 1, 2)?, number(minutes + 4, 3)?, number(minutes + 8, 3)?);
+    let sound = (1..=MOST_MINUTES).contains(&minutes) && seconds < 60.0;
+    let since = number(0, minutes)? * 60.0 + seconds + thousandths / 1e3 + millionths / 1e6;
+    sound.then_some((Stamp::Since(since), minutes + 13))
 }
 
 /// `11-29 16:15:23`.

@@ -25,6 +25,7 @@ pub(super) struct Around<'t> {
     local: Option<Time>,
     day: Option<(u8, u8, f64)>,
     clock: Option<f64>,
+    since: Option<f64>,
 }
 
 impl Around<'_> {
@@ -44,6 +45,7 @@ impl Around<'_> {
             Stamp::Local(time) => self.local = Some(time),
             Stamp::Day(month, day, clock) => self.day = Some((month, day, clock)),
             Stamp::Clock(clock) => self.clock = Some(clock),
+            Stamp::Since(since) => self.since = Some(since),
         }
     }
 
@@ -52,7 +54,7 @@ impl Around<'_> {
         let utc = self.utc.map(Stamp::Utc);
         let local = self.local.map(Stamp::Local);
         let day = self.day.map(|(month, day, clock)| Stamp::Day(month, day, clock));
-        utc.or(local).or(day).or(self.clock.map(Stamp::Clock))
+        utc.or(local).or(day).or(self.clock.map(Stamp::Clock)).or(self.since.map(Stamp::Since))
     }
 }
 
@@ -109,7 +111,9 @@ fn piece<'x, 't>(text: &'x str, tags: &[(&str, &'t str)], around: &mut Around<'t
         around.begun = true;
         return Some(text[length..].trim_start_matches([':', ',']));
     }
-    if let Some((time, length)) = stamp::at_start(text) {
+    // How long another program runs, whose lines are passed on behind something, tells nothing of this one's.
+    let own = |time: &(Stamp, usize)| !(around.begun && matches!(time.0, Stamp::Since(_)));
+    if let Some((time, length)) = stamp::at_start(text).filter(own) {
         around.time(time);
         return Some(header::behind_time(&text[length..], time, tags, around));
     }
@@ -136,7 +140,7 @@ fn named_time(text: &str) -> Option<(Stamp, &str)> {
         let (time, length) = stamp::at_start(value)?;
         (time, &value[length..])
     };
-    rest.strip_prefix(' ').map(|rest| (time, rest))
+    rest.strip_prefix(' ').or(rest.is_empty().then_some(rest)).map(|rest| (time, rest))
 }
 
 /// A sign that sets the prefixes apart.

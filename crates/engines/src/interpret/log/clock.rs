@@ -4,6 +4,8 @@ use jiff::tz::TimeZone;
 use model::{Log, LogClock, Time};
 use wire::log::Stamp;
 
+use super::seen::Dated;
+
 /// Seconds by which a line may be ahead of the one that reads it before its time is disbelieved, …
 const AHEAD_S: f64 = 5.0;
 /// … where its zone is not known: the clocks furthest ahead of UTC, and a little.
@@ -22,15 +24,36 @@ pub(super) struct Clock {
     live: bool,
     at: Time,
     written: Option<Time>,
+    /// When its program started, for times since then.
+    started: Option<Time>,
 }
 
 impl Clock {
-    pub(super) fn of(log: &Log) -> Clock {
+    /// The clock of a log whose last lines have these times, the last one first.
+    pub(super) fn of(log: &Log, end: &[Stamp]) -> Clock {
         let offset = match log.clock {
             LogClock::Offset(seconds) => Some(seconds),
             LogClock::Unknown => None,
         };
-        Clock { offset, live: log.since.is_some() || log.written.is_some(), at: log.at, written: log.written }
+        let newest = end.iter().find_map(|stamp| match stamp {
+            Stamp::Since(seconds) => Some(*seconds),
+            _ => None,
+        });
+        // The last line was written when the log last changed; where nothing tells that, it stands for the time of the look,
+        // and only how far apart lines are is known.
+        let started = || Some(log.written.unwrap_or(log.at).plus(-newest?));
+        let (live, started) = (log.since.is_some() || log.written.is_some(), log.since.or_else(started));
+        Clock { offset, live, at: log.at, written: log.written, started }
+    }
+
+    /// Whether it is known from when this stamp counts.
+    pub(super) fn reads(&self, stamp: Stamp) -> bool {
+        self.started.is_some() || !matches!(stamp, Stamp::Since(_))
+    }
+
+    /// What a line with this stamp says of when it was written.
+    pub(super) fn dates(&self, stamp: Stamp) -> Dated {
+        if self.live || !matches!(stamp, Stamp::Since(_)) { Dated::Said } else { Dated::Apart }
     }
 
     /// The time that a stamp tells; `None` when it lies ahead of the look.
@@ -39,6 +62,9 @@ impl Clock {
         let newest = self.written.unwrap_or(self.at).plus(AHEAD_S);
         let time = match stamp {
             Stamp::Utc(time) => return (time.since(self.at) <= AHEAD_S).then_some(time),
+            Stamp::Since(seconds) => {
+                return Some(self.started?.plus(seconds)).filter(|time| time.since(self.at) <= AHEAD_S);
+            }
             Stamp::Local(time) => self.utc(time.0),
             // What is left out is such that it lies not ahead, and as little behind as can be.
             Stamp::Day(month, day, seconds) => self.latest_year(newest, month, day, seconds)?,
@@ -53,7 +79,7 @@ impl Clock {
 
     /// Whether a stamp cannot be held against the present: it has no zone, and none is known.
     pub(super) fn is_lost(&self, stamp: Stamp) -> bool {
-        self.live && self.offset.is_none() && !matches!(stamp, Stamp::Utc(_))
+        self.live && self.offset.is_none() && !matches!(stamp, Stamp::Utc(_) | Stamp::Since(_))
     }
 
     fn utc(&self, local: f64) -> Time {

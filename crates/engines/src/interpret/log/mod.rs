@@ -7,6 +7,7 @@ mod interval;
 mod recent;
 mod rows;
 mod scan;
+mod seen;
 mod telling;
 mod worded;
 
@@ -19,8 +20,14 @@ use super::{add, counts, ranks};
 use crate::table::condition::{Condition, Holds};
 use crate::table::{Line, Read, Table};
 
-pub(crate) use scan::{Scanned, Seen, scan};
+pub(crate) use scan::scan;
+use seen::Dated;
+pub(crate) use seen::{Scanned, Seen};
 pub use telling::{Need, Telling};
+pub(super) use worded::Number;
+
+/// Seconds between which a line was written, from which on they are said.
+const CLEAR_S: f64 = 5.0;
 
 /// The source's id in accounts and in `explain`.
 pub(crate) const ID: &str = "log";
@@ -46,6 +53,8 @@ pub(super) fn keep(table: &Table, trust: u16, scanned: &Scanned, account: &mut A
         }
     }
     interval::add(table, scanned, &told, account, &mut sets);
+    let main = super::main_pool(table, table.lines.iter().flat_map(|row| &row.read));
+    sets.retain(|home, set| (home.pool.as_str(), home.tier.as_str()) == main || !is_nothing(&set.readings));
     let events = recent::count(table, trust, scanned, &told, account);
     let any = !sets.is_empty() || !values.is_empty() || !events.is_empty();
     account.sets.extend(sets.into_values());
@@ -108,6 +117,11 @@ fn pools(row: &Line, seen: &Seen, rank: RankId, at: Time, account: &Account) -> 
     pools
 }
 
+/// Whether a pool holds nothing and can hold nothing: it is not there, and its line says so in zeros.
+fn is_nothing(readings: &Readings) -> bool {
+    readings.contains_key(&Signal::KV_CAPACITY) && readings.values().all(|reading| reading.value == Some(0.0))
+}
+
 /// Adds used: what of the capacity is neither available nor evictable.
 fn rest(readings: &mut Readings) {
     let known = |signal| readings.get(&signal).filter(|reading: &&Reading| reading.value.is_some());
@@ -143,8 +157,11 @@ fn reading(read: &Read, seen: &Seen, at: Time, account: &Account) -> Option<Read
     let value = seen.number(&read.name)?;
     let source = format!("{} {}", seen.source, read.name);
     let named = |name: &str| seen.number(name).or_else(|| super::fact_number(account, name));
-    let around = Around::of(&named).beside(read, named);
-    Some(compute::reading(read, value, &around, source, at, |name| account.fact(name))?.untimed(!seen.timed))
+    let around = Around { off: seen.off(&read.name), ..Around::of(&named).beside(read, named) };
+    Some(
+        compute::reading(read, value, &around, source, at, |name| account.fact(name))?
+            .untimed(seen.dated != Dated::Said),
+    )
 }
 
 /// Notes of lines that are worth one, the newest of each kind.
@@ -156,7 +173,12 @@ fn remarks(table: &Table, scanned: &Scanned) -> Vec<Note> {
         let more = lines.count();
         let times = if more == 0 { String::new() } else { format!(", and {more} more before it") };
         let ago = scanned.as_of.since(newest.at).max(0.0);
-        let ago = if newest.timed { format!("{ago:.0} s ago") } else { "at a time that it does not say".to_owned() };
+        let ago = match newest.dated {
+            Dated::Said if newest.upto.since(newest.at) > CLEAR_S => format!("at most {ago:.0} s ago"),
+            Dated::Said => format!("{ago:.0} s ago"),
+            Dated::Apart => format!("{ago:.0} s before the end of the log"),
+            Dated::No => "at a time that it does not say".to_owned(),
+        };
         notes.push(Note::new("log-says", format!("{}: {}, {ago}{times}", row.note, newest.source)));
     }
     notes

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Account, RankValue, Reading, Signal};
 
-use super::{Scanned, Seen, ranks};
+use super::{Dated, Scanned, Seen, ranks};
 use crate::table::condition::Holds;
 use crate::table::{Line, Table};
 
@@ -21,9 +21,11 @@ pub(super) fn count(table: &Table, trust: u16, scanned: &Scanned, told: &[&Seen]
     let signals: BTreeSet<Signal> =
         table.lines.iter().filter(|row| holds(row)).filter_map(|row| Some(row.count.as_ref()?.signal)).collect();
     let begins = scanned.as_of.plus(-WINDOW_S);
-    // A line without a time may be of any minute.
-    let undated = |seen: &&&Seen| !seen.timed && table.lines[seen.row].count.is_some();
-    if !scanned.covers(begins) || told.iter().find(undated).is_some() {
+    // A line without a time may be of any minute; one that only tells how far it is from others is of one minute with them.
+    let undated = |seen: &&&Seen| seen.dated == Dated::No && table.lines[seen.row].count.is_some();
+    // Nor is it known of which minute one is whose time is only bounded, where the minute begins between the bounds.
+    let open = |seen: &&&Seen| seen.at < begins && seen.upto >= begins && table.lines[seen.row].count.is_some();
+    if !scanned.covers(begins) || told.iter().any(|seen| undated(&seen) || open(&seen)) {
         return Vec::new();
     }
     let mut by_rank: BTreeMap<(Signal, Option<u32>), Copies> = BTreeMap::new();
@@ -43,10 +45,11 @@ pub(super) fn count(table: &Table, trust: u16, scanned: &Scanned, told: &[&Seen]
             *copies.entry((rank.tp, rank.pp)).or_default() += many;
         }
     }
+    let apart = scanned.lines.iter().any(|seen| seen.dated == Dated::Apart);
     let value = |((signal, dp), copies): ((Signal, Option<u32>), BTreeMap<_, f64>)| {
         let most = copies.into_values().fold(0.0, f64::max);
         let source = format!("{}, lines of the last {WINDOW_S:.0} s", scanned.name);
-        let reading = Reading::reported(most, signal.unit(), source, scanned.as_of).within(Some(0.0));
+        let reading = Reading::reported(most, signal.unit(), source, scanned.as_of).within(Some(0.0)).untimed(apart);
         RankValue { trust, rank: model::RankId { dp, ..model::RankId::ZERO }, signal, reading }
     };
     by_rank.into_iter().map(value).collect()

@@ -1,6 +1,6 @@
 //! The first pass: which lines of a log a row fits, from the newest back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::{Account, Log, Note, Stretch, Time};
 use wire::log::{self, Anchors};
@@ -8,111 +8,36 @@ use wire::log::{self, Anchors};
 use super::super::{MOST_RANKS, facts};
 use super::clock::{Clock, STEP_S};
 use super::rows::{self, Rows};
-use super::worded::pairs;
-use crate::table::Table;
+use super::seen::{AHEAD, Dated, Scanned, Seen};
+use super::worded::{Number, pairs};
 use crate::table::condition::Holds;
+use crate::table::{Line, Table};
 
-/// The note about lines whose times lie ahead.
-const AHEAD: &str = "log-clock";
 /// Lines kept of one stretch; what is older tells little more.
 const MOST_LINES: usize = 4096;
 /// Lines in a row that are older than the server: before them nothing is its own.
 const MOST_EARLIER: usize = 3;
-/// Lines at the beginning of a stretch of which one should say a time.
+/// Lines at the beginning and at the end of a stretch of which one should say a time.
 pub(super) const MOST_FIRST: usize = 16;
+/// Seconds by which a line may be older, by the time that its program runs, than one after it: more is another run.
+const OUT_OF_ORDER_S: f64 = 1.0;
 /// Lines of one message, at most: only its first line says when it was written, and by whom.
 const MOST_MESSAGE: usize = 64;
-
-/// What was seen of one log, newest first.
-#[derive(Debug)]
-pub(crate) struct Scanned {
-    pub(super) name: String,
-    /// The time up to which it tells of the server: that of the look where the server writes it now, else its newest line's.
-    pub(super) as_of: Time,
-    pub(super) lines: Vec<Seen>,
-    pub(super) notes: Vec<Note>,
-    /// The time back to which nothing was passed over.
-    complete_since: Option<Time>,
-}
-
-/// A line that a row fits.
-#[derive(Debug)]
-pub(crate) struct Seen {
-    /// Its row's place in the table.
-    pub(super) row: usize,
-    /// The row for whose note it is worth one: its own, or one that has nothing but its note.
-    pub(super) remark: Option<usize>,
-    /// When it was written.
-    pub(super) at: Time,
-    /// Whether it says so itself.
-    pub(super) timed: bool,
-    /// The log and the line's number in it, where known; then the row's id.
-    pub(super) source: String,
-    ranks: Vec<(String, u32)>,
-    pairs: Vec<(String, f64)>,
-}
-
-impl Seen {
-    /// The number behind `key`.
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
-        self.pairs.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
-    }
-
-    /// What its tags say of its rank.
-    pub(super) fn said(&self) -> BTreeMap<&str, u32> {
-        self.ranks.iter().map(|(kind, number)| (kind.as_str(), *number)).collect()
-    }
-
-    /// Whether another line has the same numbers.
-    pub(super) fn says_the_same(&self, other: &Seen) -> bool {
-        self.pairs == other.pairs
-    }
-}
-
-impl Scanned {
-    /// How many lines were kept.
-    pub(crate) fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// How many of the numbers that rows look for stand in their lines.
-    pub(crate) fn numbers(&self, table: &Table) -> usize {
-        let in_line = |seen: &Seen| {
-            let names: BTreeSet<&str> = table.lines[seen.row].read.iter().map(|read| read.name.as_str()).collect();
-            names.into_iter().filter(|name| seen.number(name).is_some()).count()
-        };
-        self.lines.iter().map(in_line).sum()
-    }
-
-    /// Whether lines were passed over because their times lie ahead.
-    pub(crate) fn is_ahead(&self) -> bool {
-        self.notes.iter().any(|note| note.id == AHEAD)
-    }
-
-    /// The newest and the oldest time that a line says.
-    pub(crate) fn span(&self) -> Option<(Time, Time)> {
-        let mut timed = self.lines.iter().filter(|seen| seen.timed).map(|seen| seen.at);
-        let newest = timed.next()?;
-        Some((newest, timed.next_back().unwrap_or(newest)))
-    }
-
-    /// Whether every line from `time` on was looked at.
-    pub(super) fn covers(&self, time: Time) -> bool {
-        self.complete_since.is_some_and(|since| since <= time)
-    }
-}
 
 /// Looks through a log; arguments that it dumps become facts of the account.
 pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mut Account) -> Scanned {
     let anchors = rows::anchors(table);
+    let tags = rows::tags(table);
+    let end = stretches.last().map_or_else(Vec::new, |last| end_of(&last.bytes, &tags));
     let mut walk = Walk {
         table,
         rows: Rows::of(table),
-        tags: rows::tags(table),
-        clock: Clock::of(log),
+        tags,
+        clock: Clock::of(log, &end),
         log,
+        last: None,
         newest: None,
-        end: None,
+        since: None,
         ahead: 0,
         zoneless: 0,
         long: 0,
@@ -141,14 +66,20 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
             facts::of_line(table, row, &message, &pairs, &place, account);
         }
     }
-    walk.finish()
+    walk.finish(&end)
+}
+
+/// The times of the last lines, whatever they say, the last one first.
+fn end_of(bytes: &[u8], tags: &[(&str, &str)]) -> Vec<log::Stamp> {
+    let lines = bytes.rsplit(|byte| *byte == b'\n').take(MOST_FIRST);
+    lines.filter_map(|raw| log::line(raw, tags).stamp).collect()
 }
 
 /// A line whose facts are learned when all others are.
 struct Late {
     row: usize,
     message: String,
-    pairs: Vec<(String, f64)>,
+    pairs: Vec<Number>,
     place: String,
 }
 
@@ -158,10 +89,12 @@ struct Walk<'a> {
     tags: Vec<(&'a str, &'a str)>,
     clock: Clock,
     log: &'a Log,
-    /// The time of the newest line.
+    /// The time of the last line that was kept: those before it are held against it.
+    last: Option<Time>,
+    /// The newest time of a line that was kept: lines of several processes may be a little out of order.
     newest: Option<Time>,
-    /// The newest time at its end, on whatever line.
-    end: Option<Time>,
+    /// How long its program ran when the line behind was written, where lines tell that.
+    since: Option<f64>,
     /// Lines whose time cannot be.
     ahead: usize,
     /// Lines whose time has no zone, in a log whose zone is not known.
@@ -199,7 +132,8 @@ impl Walk<'_> {
             let Some((row, message, remark)) = self.rows.fitting(&line.message) else { continue };
             let is_end = last && range.end >= stretch.bytes.trim_ascii_end().len();
             let (mut stamp, mut ranks) = (line.stamp, line.ranks);
-            let before = &stretch.bytes[..range.start];
+            let (before, behind) = (&stretch.bytes[..range.start], &stretch.bytes[range.end..]);
+            let mut upto = None;
             if stamp.is_none()
                 && let Some((_, head)) = head(before, &tags, |line| line.stamp.is_some())
             {
@@ -207,6 +141,8 @@ impl Walk<'_> {
                 if !self.table.lines[row].inside {
                     continue;
                 }
+                let passed_on = is_passed_on(&self.table.lines[row], head.stamp);
+                upto = passed_on.then(|| self.upto(behind, last));
                 (stamp, ranks) = (head.stamp, if ranks.is_empty() { head.ranks } else { ranks });
             } else if !line.heads && ranks.is_empty() && !headless {
                 // A shipper dates every line, but only the first one of a message has a rank.
@@ -214,10 +150,15 @@ impl Walk<'_> {
                 headless = head.is_none();
                 ranks = head.map_or(ranks, |(_, head)| head.ranks);
             }
+            if self.is_of_another_run(stamp) {
+                // Or of another program that writes here, too: nothing tells how far back all of this run is there.
+                self.covered(last, oldest);
+                return true;
+            }
             let known = &self.table.lines[row];
             let timeless = known.lasting || known.run || known.count.is_some() || !known.note.is_empty();
-            let Some((at, timed)) = self.time(stamp, is_end || timeless) else { continue };
-            if self.log.since.is_some_and(|since| timed && at.plus(1.0) < since) {
+            let Some((at, dated)) = self.time(stamp, is_end || timeless) else { continue };
+            if self.log.since.is_some_and(|since| dated == Dated::Said && at.plus(1.0) < since) {
                 // One may be out of order; several in a row are another server's.
                 earlier += 1;
                 if earlier == MOST_EARLIER {
@@ -261,7 +202,7 @@ impl Walk<'_> {
             } else {
                 facts::of_line(self.table, table_row, message, &pairs, &place, account);
             }
-            self.out.lines.push(Seen { row, remark, at, timed, source: place, pairs, ranks });
+            self.out.lines.push(Seen { row, remark, at, upto: upto.unwrap_or(at), dated, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
                 self.covered(last, Some(Time(f64::MIN)));
@@ -278,13 +219,6 @@ impl Walk<'_> {
             let stamp = log::line(raw, &tags).stamp?;
             self.clock.time(stamp)
         });
-        if last && self.log.since.is_none() {
-            let newest = stretch.bytes.rsplit(|byte| *byte == b'\n').take(MOST_FIRST).find_map(|raw| {
-                let stamp = log::line(raw, &tags).stamp?;
-                self.clock.time(stamp)
-            });
-            self.end = newest;
-        }
         self.long += lines.long();
         let before = first.filter(|first| oldest.is_none_or(|oldest: Time| *first < oldest));
         self.covered(last, before.or(oldest));
@@ -300,14 +234,14 @@ impl Walk<'_> {
     /// When a line was written, and whether it says so. A line without a time is as old as the log's last change, if it
     /// is its last one, or one whose time does not matter (`holds`); of others nothing is known, except in a log that has no
     /// times at all and was saved.
-    fn time(&mut self, stamp: Option<log::Stamp>, holds: bool) -> Option<(Time, bool)> {
-        let Some(stamp) = stamp else {
-            if let Some(newest) = self.newest {
-                return self.log.written.is_none().then_some((newest, false));
+    fn time(&mut self, stamp: Option<log::Stamp>, holds: bool) -> Option<(Time, Dated)> {
+        let Some(stamp) = stamp.filter(|stamp| self.clock.reads(*stamp)) else {
+            if let Some(last) = self.last {
+                return self.log.written.is_none().then_some((last, Dated::No));
             }
             return match self.log.written {
-                Some(written) => holds.then_some((written, false)),
-                None => Some((self.log.at, false)),
+                Some(written) => holds.then_some((written, Dated::No)),
+                None => Some((self.log.at, Dated::No)),
             };
         };
         if self.clock.is_lost(stamp) {
@@ -318,15 +252,41 @@ impl Walk<'_> {
             self.ahead += 1;
             return None;
         };
-        if self.newest.is_some_and(|newest| time.since(newest) > STEP_S) {
+        if self.last.is_some_and(|last| time.since(last) > STEP_S) {
             self.ahead += 1;
             return None;
         }
-        self.newest.get_or_insert(time);
-        Some((time, true))
+        self.last.get_or_insert(time);
+        self.newest = Some(self.newest.filter(|newest| *newest > time).unwrap_or(time));
+        Some((time, self.clock.dates(stamp)))
     }
 
-    fn finish(mut self) -> Scanned {
+    /// The time before which a line was written that stands before `behind`, which is the end of the log if it is of the
+    /// last stretch.
+    fn upto(&self, behind: &[u8], last: bool) -> Time {
+        let after = after(behind, &self.tags).and_then(|(_, stamp)| self.clock.time(stamp));
+        let is_end = last && behind.iter().filter(|byte| **byte == b'\n').take(MOST_MESSAGE).count() < MOST_MESSAGE;
+        let end = self.log.written.unwrap_or(self.log.at);
+        after.unwrap_or(if is_end { end } else { Time(f64::MAX) })
+    }
+
+    /// Whether a line is of a run before: there its program ran longer than when it wrote the line behind.
+    fn is_of_another_run(&mut self, stamp: Option<log::Stamp>) -> bool {
+        let Some(log::Stamp::Since(since)) = stamp else { return false };
+        let longer = self.since.is_some_and(|behind| since > behind + OUT_OF_ORDER_S);
+        self.since = Some(since);
+        longer
+    }
+
+    /// The newest time of the last lines, as far as they are of one time.
+    fn end(&self, stamps: &[log::Stamp]) -> Option<Time> {
+        let mut times = stamps.iter().filter_map(|stamp| self.clock.time(*stamp));
+        let last = times.next()?;
+        let alike = times.filter(|time| time.since(last) <= STEP_S);
+        Some(alike.fold(last, |newest, time| if time > newest { time } else { newest }))
+    }
+
+    fn finish(mut self, end: &[log::Stamp]) -> Scanned {
         if self.ahead > 0 {
             let text = format!(
                 "{}: {} lines have times ahead of the present or of lines after them, and were not read: was the clock set?",
@@ -368,7 +328,7 @@ impl Walk<'_> {
         }
         // It is known to be this server's until now only where it was found as its output.
         if self.log.since.is_none() {
-            let newest = self.newest.into_iter().chain(self.end).max_by(|one, other| one.0.total_cmp(&other.0));
+            let newest = self.newest.into_iter().chain(self.end(end)).max_by(|one, other| one.0.total_cmp(&other.0));
             self.out.as_of = newest.filter(|newest| *newest < self.log.at).unwrap_or(self.log.at);
         }
         // By time, not by place: lines of several processes may be a little out of order. The sort is stable.
@@ -385,4 +345,16 @@ pub(super) fn head<'b, 't>(
 ) -> Option<(&'b [u8], log::Line<'b, 't>)> {
     let lines = before.strip_suffix(b"\n").unwrap_or(before).rsplit(|byte| *byte == b'\n');
     lines.take(MOST_MESSAGE).map(|raw| (raw, log::line(raw, tags))).find(|(_, line)| is_first(line))
+}
+
+/// Whether a line without a time is another program's, below one with the time `above`: only known to be no older than that.
+/// Of a log that says in each line how long its program runs any line that does not is one.
+pub(super) fn is_passed_on(row: &Line, above: Option<log::Stamp>) -> bool {
+    row.borrowed || matches!(above, Some(log::Stamp::Since(_)))
+}
+
+/// The first line in `behind` that says a time.
+pub(super) fn after<'b>(behind: &'b [u8], tags: &[(&str, &str)]) -> Option<(&'b [u8], log::Stamp)> {
+    let lines = behind.strip_prefix(b"\n").unwrap_or(behind).split(|byte| *byte == b'\n');
+    lines.take(MOST_MESSAGE).find_map(|raw| Some((raw, log::line(raw, tags).stamp?)))
 }

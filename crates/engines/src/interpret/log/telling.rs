@@ -7,8 +7,8 @@ use model::{Account, Facts};
 use wire::log::{self, Anchors};
 
 use super::rows::{self, Rows};
-use super::scan::{MOST_FIRST, head};
-use super::worded::{pairs, worded};
+use super::scan::{MOST_FIRST, after, head, is_passed_on};
+use super::worded::{Number, calls, measured, pairs, worded};
 use crate::Tables;
 use crate::interpret::facts;
 use crate::table::{Line, Table};
@@ -41,8 +41,8 @@ struct One<'a> {
 struct Made {
     row: usize,
     remark: Option<usize>,
-    /// By their bits: what is no number is equal to itself here.
-    pairs: Vec<(String, u64)>,
+    /// By their bits: what is no number is equal to itself here. With how far off each may be.
+    pairs: Vec<(String, u64, Option<u64>)>,
     facts: Facts,
 }
 
@@ -127,12 +127,16 @@ impl One<'_> {
             let Some((row, ..)) = self.rows.fitting(&line.message) else { continue };
             let before = &stretch[..range.start];
             if line.stamp.is_none()
-                && let Some((head, _)) = head(before, &self.tags, |line| line.stamp.is_some())
+                && let Some((head, first)) = head(before, &self.tags, |line| line.stamp.is_some())
             {
                 if !self.table.lines[row].inside {
                     continue;
                 }
                 need(place(head), Need::Head);
+                let after = after(&stretch[range.end..], &self.tags);
+                if let Some((after, _)) = after.filter(|_| is_passed_on(&self.table.lines[row], first.stamp)) {
+                    need(place(after), Need::Head);
+                }
             } else if !line.heads && line.ranks.is_empty() && !headless {
                 match head(before, &self.tags, |line| line.heads) {
                     Some((head, _)) => need(place(head), Need::Head),
@@ -141,7 +145,8 @@ impl One<'_> {
             }
             need(range, Need::Message);
         }
-        for raw in stretch.split(|byte| *byte == b'\n').take(MOST_FIRST) {
+        let (first, last) = (stretch.split(|byte| *byte == b'\n'), stretch.rsplit(|byte| *byte == b'\n'));
+        for raw in first.take(MOST_FIRST).chain(last.take(MOST_FIRST)) {
             if log::line(raw, &self.tags).stamp.is_some() {
                 need(place(raw), Need::Head);
             }
@@ -156,11 +161,11 @@ impl One<'_> {
         let (row, message, remark) = self.rows.fitting(&line.message)?;
         let known = &self.table.lines[row];
         let mut account = Account::default();
-        let needed = |key: &String| known.sole || names(known).any(|name| name == key);
-        let pairs: Vec<(String, f64)> =
-            pairs(known, message, false).into_iter().filter(|(key, _)| needed(key)).collect();
+        let needed = |number: &Number| known.sole || names(known).any(|name| name == number.key);
+        let pairs: Vec<Number> = pairs(known, message, false).into_iter().filter(needed).collect();
         facts::of_line(self.table, known, message, &pairs, "", &mut account);
-        let pairs = pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect();
+        let bits = |number: Number| (number.key, number.value.to_bits(), number.off.map(f64::to_bits));
+        let pairs = pairs.into_iter().map(bits).collect();
         Some(Made { row, remark, pairs, facts: account.facts })
     }
 
@@ -220,17 +225,20 @@ fn names(row: &Line) -> impl Iterator<Item = &str> {
 /// Where the numbers that a row reads stand in a message, each with its name.
 fn numbers(row: &Line, message: &str) -> Vec<Range<usize>> {
     let at = |part: &str| part.as_ptr() as usize - message.as_ptr() as usize;
-    let needed = |pair: &log::Pair<'_>| {
-        let headed = format!("{}: {}", pair.under, pair.key);
-        row.sole || names(row).any(|name| name == pair.key || name == headed)
-    };
-    let pairs = log::pairs(message).filter(needed).map(|pair| at(pair.key)..at(pair.text) + pair.text.len());
+    let end = |part: &str| at(part) + part.len();
+    let needed = |pair: &log::Pair<'_>| row.sole || names(row).any(|name| calls(name, pair.under, pair.key));
+    let pairs = log::pairs(message).filter(needed).map(|pair| at(pair.key)..end(pair.text));
     let worded = worded(row, message).map(|worded| {
         let (start, length) = (at(worded.written), worded.text.len());
         let end = start + worded.written.len();
         if worded.behind { start - length..end } else { start..end + length }
     });
-    let mut all: Vec<Range<usize>> = pairs.chain(worded).collect();
+    let measured = measured(row, message).map(|measured| {
+        let sizes = std::iter::once(measured.sizes.first).chain(measured.sizes.second);
+        let ends = sizes.flat_map(|size| std::iter::once(size.text).chain(size.unit)).map(end);
+        at(measured.sizes.key)..ends.max().unwrap_or_default()
+    });
+    let mut all: Vec<Range<usize>> = pairs.chain(worded).chain(measured).collect();
     all.sort_by_key(|range| (range.start, range.end));
     all
 }

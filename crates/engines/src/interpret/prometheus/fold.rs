@@ -103,7 +103,7 @@ pub(super) fn fold(
         let dps: BTreeSet<u32> = of_worker.filter_map(|(place, _)| place.dp).collect();
         let idle = runs.map(|running| *running == 0.0);
         let ranks = all_ranks.then_some(dps.len().max(1));
-        let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle };
+        let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle, off: None };
         let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
             let why =
                 format!("{} is not written while nothing runs: {} is of the last batch", said.name, said.values[0]);

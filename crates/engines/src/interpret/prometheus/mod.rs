@@ -19,7 +19,7 @@ use self::fold::{ByPlace, fold};
 use self::names::found_name;
 pub(crate) use self::names::{declares_own, holds_own, holds_series, label, looks_wrong};
 use super::{MOST_RANKS, add, counts, cut, ranks};
-use crate::table::{EngineKind, Read, Source, Table};
+use crate::table::{Source, Table};
 
 /// What a sample is to the table: the number of a row, or one that the row needs beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,11 +254,7 @@ fn keep(
         .filter(|(_, readings)| moved(readings))
         .map(|((_, pool, tier), _)| (pool.clone(), tier.clone()))
         .collect();
-    // The pool that is always there: of a store the first that its table tells of.
-    let of_row =
-        |row: &'_ Read| Some((row.pool.clone()?, row.tier.clone().unwrap_or_else(|| model::DEVICE.to_owned())));
-    let first = source.read.iter().find_map(of_row).filter(|_| table.engine.kind == EngineKind::Store);
-    let main = first.as_ref().map_or((model::FULL, model::DEVICE), |(pool, tier)| (pool.as_str(), tier.as_str()));
+    let main = super::main_pool(table, &source.read);
     for ((rank, pool, tier), readings) in pools {
         // Series of pools that the model does not have are on the page all the same, all of them zero.
         let plain = (pool.as_str(), tier.as_str()) == main;
