@@ -18,7 +18,7 @@ pub fn totals(servers: &[Server]) -> Fleet {
     let in_use_max = match fullest {
         Some((server, pool, reading, value)) => {
             let mut max = Reading::derived(value, Unit::Ratio, &[reading], &["in_use"]).within(reading.precision);
-            max.inputs = vec![format!("in_use of pool {} of {}{}", pool.pool, server.url, by_router(server))];
+            max.inputs = vec![format!("in_use of pool {} of {}{}", pool.name(), server.url, by_router(server))];
             max.age_s = reading.age_s;
             max
         }

@@ -197,11 +197,14 @@ fn store(server: &Server) -> Verdict {
         Some((pool, share)) => {
             let what = format!("{} of the {} tier occupied", percent(share), pool.tier);
             let failed = sum(&server.ranks, Signal::KV_ALLOC_FAILED_TOTAL).filter(|failed| *failed > 0.0);
+            let evicted = sum(&server.ranks, Signal::KV_EVICTED_TOTAL);
             let (level, rest) = match failed {
-                Some(failed) if share >= STRAINED.in_use => {
-                    (Level::Tight, format!("and {failed:.0} allocations found no room since start (tight with any)"))
-                }
-                Some(failed) => (Level::Calm, format!("{FULL_IS_FINE}, {failed:.0} allocations failed since start")),
+                // A warm store is always full, and one that evicts makes room again.
+                Some(failed) if share >= STRAINED.in_use && evicted == Some(0.0) => (
+                    Level::Tight,
+                    format!("{} found no room since start, and nothing was ever evicted", allocations(failed)),
+                ),
+                Some(failed) => (Level::Calm, format!("{FULL_IS_FINE}, {} failed since start", allocations(failed))),
                 None => (Level::Calm, FULL_IS_FINE.to_owned()),
             };
             let sign = if level == Level::Calm { ":" } else { "," };
@@ -209,6 +212,10 @@ fn store(server: &Server) -> Verdict {
         }
         None => Verdict { level: Level::Unknown, reason: unknown(server) },
     }
+}
+
+fn allocations(count: f64) -> String {
+    format!("{count:.0} {}", if count > 1.0 { "allocations" } else { "allocation" })
 }
 
 /// What holds requests back when it is not the cache.

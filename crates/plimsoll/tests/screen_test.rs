@@ -227,20 +227,51 @@ fn a_long_path_leaves_the_figure_in_the_first_line() {
     assert!(text.contains("decode-server/pages/metrics.prom"), "{text}");
 }
 
-/// A router's answer that names decode servers of which no file is: what is calm is not the fleet.
+/// What a router's `/workers` says: a prefill server and decode servers with so much of 2,048 tokens used.
+fn workers(decode: &[u32]) -> String {
+    let worker = |role: &str, host: usize, used: u32| {
+        let load = serde_json::json!({"dp_rank": 0, "num_used_tokens": used, "max_total_num_tokens": 2048,
+            "token_usage": f64::from(used) / 2048.0, "num_running_reqs": 1, "num_waiting_reqs": 0});
+        serde_json::json!({"id": host.to_string(), "url": format!("http://10.0.0.{host}:30000"), "worker_type": role,
+            "is_healthy": true, "labels": {"version": "0.5.23"},
+            "engine_load": {"timestamp": "2026-11-29T14:12:36.0+00:00", "version": "0.5.23", "loads": [load]}})
+    };
+    let decode = decode.iter().enumerate().map(|(at, used)| worker("decode", at + 2, *used));
+    let all: Vec<serde_json::Value> = std::iter::once(worker("prefill", 1, 0)).chain(decode).collect();
+    serde_json::json!({"workers": all, "total": all.len()}).to_string()
+}
+
+/// A router's answer that names servers of which no file is: what is calm is not the fleet.
 #[test]
 fn workers_of_which_no_file_is_are_not_calm() {
     let folder = tempfile::tempdir().expect("a folder");
-    let workers = r#"{"workers": [
-        {"id": "a", "url": "http://10.0.0.1:30000", "worker_type": "prefill", "is_healthy": true, "labels": {}},
-        {"id": "b", "url": "http://10.0.0.2:30002", "worker_type": "decode", "is_healthy": true, "labels": {}}],
-        "total": 2, "stats": {"prefill_count": 1, "decode_count": 1, "regular_count": 0}}"#;
-    let router = written(folder.path(), "workers.json", workers);
-    let page = "sglang:num_used_tokens{engine_type=\"prefill\",tp_rank=\"0\"} 100\n\
-                sglang:max_total_num_tokens{engine_type=\"prefill\",tp_rank=\"0\"} 1000\n\
-                sglang:token_usage{engine_type=\"prefill\",tp_rank=\"0\"} 0.1\n";
-    let prefill = written(folder.path(), "prefill.prom", page);
-    let said = headline(&[&router, &prefill]);
-    let absent = "no file is of a decode server, and the router names http://10.0.0.2:30002";
-    assert!(said.starts_with(&format!("KV cache UNKNOWN {absent}; calm is ")), "{said}");
+    let folder = folder.path();
+    let recorded = |name: &str| format!("../../engines/sglang/captures/{name}/loads.json");
+    let copied = |name: &str, file: &str| {
+        let path = folder.join(file);
+        std::fs::copy(recorded(name), &path).expect("a copy");
+        path.to_str().expect("a path").to_owned()
+    };
+    // Roles are in these answers: `disaggregation.mode`.
+    let (prefill, decode) =
+        (copied("0.5.23-pd-prefill-load", "prefill.json"), copied("0.5.23-pd-decode-load", "decode.json"));
+    let one = written(folder, "one.json", &workers(&[580]));
+    let said = headline(&[&one, &prefill]);
+    let absent = "no file is of the decode server that the router names: http://10.0.0.2:30000";
+    assert!(said.starts_with(&format!("KV cache UNKNOWN {absent}; ")), "{said}");
+    let said = headline(&[&one, &prefill, &decode]);
+    assert!(said.starts_with("KV cache CALM decode"), "{said}");
+
+    // 2,040 of 2,048 tokens: 99.6 %.
+    let eight = written(folder, "eight.json", &workers(&[580, 2040, 2040, 2040, 2040, 2040, 2040, 2040]));
+    let said = headline(&[&eight, &prefill, &decode]);
+    let absent = "files are of 1 of the 8 decode servers that the router names; the router sees up to 99.6 % in use";
+    assert!(said.starts_with(&format!("KV cache UNKNOWN {absent}, of ")), "{said}");
+
+    // vLLM's page does not say a role: it may be any of them.
+    let (first, second) = (vllm(folder, "a.prom", Some(0.2), 0), vllm(folder, "b.prom", Some(0.3), 0));
+    let said = headline(&[&one, &first, &second]);
+    assert!(said.starts_with("KV cache CALM unified b.prom: 30.0 % in use"), "{said}");
+    let said = headline(&[&one, &first]);
+    assert!(said.starts_with("KV cache UNKNOWN files are of 1 of the 2 servers that the router names"), "{said}");
 }

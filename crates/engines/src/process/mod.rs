@@ -60,13 +60,14 @@ pub fn recognise_image(tables: &Tables, image: &str, arguments: &[String]) -> Op
     Some(Recognised { engine, arguments, wrappers: 0, spelling: spelling.clone() })
 }
 
-/// The version that the tag of an image of the engine names: `v0.5.9-cu126` is 0.5.9; `latest` is none.
+/// The version that the tag of an image of the engine names: `v0.5.9-cu126` is 0.5.9; `latest` is none, and `0.5` moves from
+/// one version to the next.
 pub fn image_version(table: &Table, image: &str) -> Option<String> {
     let (name, tag) = named_and_tagged(image);
     own_image(table, name)?;
     let number = tag?.split('-').next()?.trim_start_matches('v');
-    let is_version = number.contains('.') && Version::parse(number).is_some();
-    is_version.then(|| number.to_owned())
+    let is_whole = number.split('.').count() >= 3 && number.split('.').take(3).all(|part| part.parse::<u32>().is_ok());
+    (is_whole && Version::parse(number).is_some()).then(|| number.to_owned())
 }
 
 /// An image's name with its registry, and its tag: `host:5000/a/b:v1@sha256:…` is `host:5000/a/b` and `v1`.

@@ -49,7 +49,8 @@ pub(super) fn headline(look: &Look, width: usize) -> String {
         (None, 0) => match (at_ease(), look.notes.iter().find(|note| note.id == NOT_GIVEN)) {
             (Some(server), Some(absent)) => {
                 let figure = told(server).unwrap_or_else(|| named(server));
-                (Level::Unknown, format!("{}; calm is {figure}", strong(&absent.text)))
+                let seen = seen_by_router(servers).map_or(String::new(), |seen| format!("; {seen}"));
+                (Level::Unknown, format!("{}{seen}; calm is {figure}", strong(&absent.text)))
             }
             (Some(server), None) => (Level::Calm, told(server).unwrap_or_else(|| named(server))),
             (None, _) => (Level::Unknown, "no server tells how full it is".to_owned()),
@@ -82,6 +83,14 @@ fn named(server: &Server) -> String {
     };
     let is_long = !has_scheme(&server.url) && whole.chars().count() > LONG;
     format!("{} {}", server.role.name(), if is_long { short() } else { whole.clone() })
+}
+
+/// The most that a router sees in use of any worker.
+fn seen_by_router(servers: &[Server]) -> Option<String> {
+    let views = servers.iter().flat_map(|server| &server.router_view);
+    let shares = views.filter_map(|view| Some((view, view.readings.get(&Signal::KV_IN_USE)?.value?)));
+    let (view, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(format!("the router sees up to {} in use, of {}", percent(share), view.worker))
 }
 
 /// What a server says is the matter with it, where none of them tells how full it is.

@@ -60,6 +60,6 @@ const MOST_LETTERS: usize = 200;
 fn refusal(root: &serde_json::Value) -> Option<String> {
     let said = ["/error/message", "/error", "/message", "/detail"];
     let text = said.into_iter().find_map(|at| root.pointer(at)?.as_str())?;
-    let text: String = model::text::printable(text).chars().take(MOST_LETTERS).collect();
+    let text: String = model::text::printable(&model::without_tokens(text)).chars().take(MOST_LETTERS).collect();
     Some(format!("a refusal: {text:?}"))
 }
