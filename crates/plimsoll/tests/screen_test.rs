@@ -154,6 +154,23 @@ fn a_store_is_shown_by_what_it_holds() {
     assert!(text.contains("preempted 113") && !text.contains("retracted 113"), "{text}");
 }
 
+/// A warm store is always full. One allocation that failed long ago is no trouble of now where it evicts; where it never did,
+/// it makes no room.
+#[test]
+fn a_full_store_that_evicts_is_calm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = std::fs::read_to_string("../../engines/mooncake/captures/0.3.13-full-evicts-nothing/metrics.prom");
+    let page = page.expect("the page").replace("alloc_failures_total 172", "alloc_failures_total 1");
+    let stuck = written(folder.path(), "stuck.prom", &page);
+    assert!(headline(&[&stuck]).starts_with("KV cache TIGHT store stuck.prom: 100.0 % occupied"));
+    assert!(status(&[&stuck]).text.contains("1 allocation found no room"));
+    let evicts = page.replace("evicted_size_bytes 0", "evicted_size_bytes 4096");
+    let evicts = evicts.replace("evicted_size_bytes_mem 0", "evicted_size_bytes_mem 4096");
+    let warm = written(folder.path(), "warm.prom", &evicts);
+    assert!(headline(&[&warm]).starts_with("KV cache CALM store warm.prom: 100.0 % occupied"));
+    assert!(status(&[&warm]).text.contains("1 allocation failed since start"));
+}
+
 #[test]
 fn explanations_are_for_people() {
     let store = capture("lmcache/captures/0.5.6-load");
