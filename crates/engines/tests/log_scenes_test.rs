@@ -132,7 +132,10 @@ fn a_restart_ends_the_run_before_it() {
     let account = read((before + start + &decode("16:15:23", 512, "0.25")).as_bytes());
     assert_eq!(of_pool(&account, Signal::KV_USED), Some(512.0));
     assert_eq!(of_pool(&account, Signal::KV_CAPACITY), Some(2048.0), "the bounds of one pair, 2008 to 2089");
-    assert_eq!(retracted(&account), [(Some(0), 0.0)], "all of this run was read, and nothing was retracted in it");
+    // All of this run was read and nothing was retracted in it, and of its minute 13 s are over: the one before it did retract.
+    let recent = account.values.iter().find(|value| value.signal == Signal::REQ_RETRACTED_RECENT).expect("a count");
+    assert_eq!(recent.reading.value, None);
+    assert!(recent.reading.reason.as_deref().is_some_and(|why| why.contains("this run began 13 s ago")), "{recent:?}");
     assert_eq!(account.fact("radix_off"), Some("on"));
 }
 

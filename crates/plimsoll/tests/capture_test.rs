@@ -234,6 +234,18 @@ fn saved() -> Result<(), Failed> {
     std::fs::remove_file(log)?;
     assert_eq!(lasting(&json(&["status", "--capture", &file])), lasting(&live));
     assert_eq!(used(&live, 0).as_f64(), Some(1178.0));
+
+    // Named as seen from the folder that it is in, and looked at from another one.
+    std::fs::write(log, LOG.replace("NOW", "2026-11-29 12:00:00"))?;
+    let other = folder.path().join("other.capture");
+    let run = Command::new(PROGRAM)
+        .args(["capture", "-o", "other.capture", "decode.log"])
+        .current_dir(folder.path())
+        .output()?;
+    assert!(run.status.success(), "{run:?}");
+    std::fs::remove_file(log)?;
+    let other = other.to_str().expect("a path");
+    assert_eq!(lasting(&json(&["status", "--capture", other])), lasting(&live));
     Ok(())
 }
 
@@ -398,6 +410,9 @@ fn refused() -> Result<(), Failed> {
     std::fs::write(path("garbage"), [0_u8, 255, 3])?;
     let again = plimsoll(PROGRAM, &["capture", "-o", &file, &server.url()]);
     assert!(again.code == 2 && again.errors.contains("is there already"), "nothing is overwritten: {again:?}");
+    let nothing = path("nothing.capture");
+    assert_eq!(plimsoll(PROGRAM, &["capture", "-o", &nothing, &path("gone.log")]).code, 2);
+    assert!(!Path::new(&nothing).exists(), "a capture of nothing leaves no file");
     for (words, said) in [
         (vec!["status", "--capture", &path("none")], "No such file"),
         (vec!["status", "--capture", &path("page.prom")], "no capture"),

@@ -273,3 +273,25 @@ fn so_many_sources_are_refused() {
     // The 25th begins behind 24 of four lines, and its id is in its second.
     assert!(checked.text.contains("made/sources.toml:98: more than 24 sources"), "{}", checked.text);
 }
+
+/// Each fault shows its line, so that of what is long and wrong throughout only so much is told.
+#[test]
+fn faults_without_end_are_told_in_part() {
+    let long: Vec<String> = (0..33).map(|index| format!("f{index}=1")).collect();
+    let need = |when: &str| {
+        format!(
+            "[[need]]\nid = \"n\"\nwhat = \"w\"\nsource = \"metrics\"\ncase = [{{ when = \"{when}\", state = \"off\" }}]\n"
+        )
+    };
+    let given = |doctor: &str| {
+        folder(&[("made/engine.toml", MADE), ("made/sources.toml", MADE_SOURCES), ("made/doctor.toml", doctor)])
+    };
+    let one = given(&need(&long.join(", ")));
+    let checked = run(&["engines", "check", &shown(one.path())]);
+    assert!(checked.text.contains("a condition has 32 terms at most"), "{}", checked.text);
+    let many: String = (0..150).map(|index| need(&format!("f{index}=1"))).collect();
+    let many = given(&many);
+    let checked = run(&["engines", "check", &shown(many.path())]);
+    assert_eq!(checked.text.matches("nothing tells the fact").count(), 100, "{}", checked.text);
+    assert!(checked.text.contains("and 50 more faults"), "{}", checked.text);
+}

@@ -44,3 +44,18 @@ fn models_of_one_triton_are_servers_of_their_own() {
     assert_eq!(told(&replay.url()), wanted("#", ""));
     assert_eq!(told(&page("triton-federate.prom")), wanted(" (instance=10.0.0.7:8002,", ")"));
 }
+
+/// A router that answers, and whose list of workers does not come: what another page names is no list.
+#[test]
+fn an_unread_list_of_workers_is_said() {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/smg/captures/1.13.0-pd");
+    let body = |name: &str| std::fs::read(capture.join(name)).expect("a body");
+    let router = Replay::start()
+        .with("/get_loads", Answer::json(body("get_loads.json")))
+        .with("/get_server_info", Answer::json(body("get_server_info.json")))
+        .with("/workers", Answer { status: 500, ..Answer::json(b"{}".to_vec()) });
+    let output = plimsoll(PROGRAM, &["status", &router.url()]);
+    let text = output.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("2 workers known of, and its list of them could not be read"), "{}", output.text);
+    assert!(text.contains("GET /workers: ") && text.contains("which workers it has is not known"), "{}", output.text);
+}

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::version::Version;
 
+/// Terms of one condition.
+const MOST_TERMS: usize = 32;
+
 /// A condition over a server's facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -78,6 +81,9 @@ impl TryFrom<String> for Condition {
     type Error = String;
 
     fn try_from(text: String) -> Result<Condition, String> {
+        if text.split(',').nth(MOST_TERMS).is_some() {
+            return Err(format!("a condition has {MOST_TERMS} terms at most"));
+        }
         let terms = text.split(',').map(|term| Term::parse(term.trim())).collect::<Result<_, _>>()?;
         Ok(Condition { text, terms })
     }

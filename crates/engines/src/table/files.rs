@@ -9,6 +9,9 @@ use super::{DoctorFile, EngineFile, KnobFile, SourceFile, Table, check};
 /// The files' names.
 pub const NAMES: [&str; 4] = ["engine.toml", "knobs.toml", "sources.toml", "doctor.toml"];
 
+/// Faults of one folder that are told.
+const MOST_FAULTS: usize = 100;
+
 /// The content of the files of one folder; none for a file that is not there.
 #[derive(Debug, Clone, Default)]
 pub struct Folder {
@@ -60,7 +63,13 @@ impl Folder {
                 let text = format!("the folder is called {:?}, and the engine {:?}", self.name, table.engine.name);
                 faults.push(self.fault(0, &format!("{:?}", table.engine.name), &text));
             }
-            faults.extend(check(&table).into_iter().map(|slip| self.fault(slip.file, &slip.near, &slip.text)));
+            let slips = check(&table);
+            let more = slips.len().saturating_sub(MOST_FAULTS);
+            faults
+                .extend(slips.into_iter().take(MOST_FAULTS).map(|slip| self.fault(slip.file, &slip.near, &slip.text)));
+            if more > 0 {
+                faults.push(Fault::of(&self.path, format!("and {more} more faults")));
+            }
         }
         if faults.is_empty() { Ok(table) } else { Err(faults) }
     }

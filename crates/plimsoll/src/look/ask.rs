@@ -47,6 +47,7 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
             let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
+            account.notes.extend(unlisted(table, &account));
             if table.lines.is_empty() && !candidate.logs.is_empty() {
                 let text = format!(
                     "a log that was given is none of {}: give the address of the server that wrote it",
@@ -231,6 +232,22 @@ async fn published(eye: &Eye, table: &Table, candidate: &Candidate, observations
         |signal| known.sets.iter().any(|set| set.readings.get(&signal).is_some_and(|said| said.value.is_some()));
     let told = tells(Signal::KV_USED) || tells(Signal::KV_IN_USE);
     beside::published(eye, table, process, &candidate.flags, told).await
+}
+
+/// That a router answers, and the list of its workers could not be read: what else names some of them is no list.
+fn unlisted(table: &Table, account: &Account) -> Option<Note> {
+    let lists = table.sources.iter().filter(|source| source.workers.is_some());
+    let told: Vec<&model::SourceStatus> = lists.filter_map(|source| account.source(&source.id)).collect();
+    let is_told = |status: &&model::SourceStatus| matches!(status.outcome, model::SourceOutcome::Answered);
+    if account.silent().is_some() || told.iter().any(is_told) {
+        return None;
+    }
+    let unread = told.into_iter().find(|status| {
+        use model::SourceOutcome::{Broken, Denied, Unreachable};
+        matches!(status.outcome, Broken(_) | Denied(_) | Unreachable(_))
+    })?;
+    let text = format!("GET {}: {}: which workers it has is not known", unread.get, unread.outcome.text());
+    Some(Note::new(super::UNLISTED, text))
 }
 
 /// Seconds that a large model may take to load: a process this young that does not listen yet is nothing broken.

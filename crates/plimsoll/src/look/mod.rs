@@ -52,6 +52,9 @@ use crate::cli::LookArgs;
 /// The note of workers that a router names, and of which nothing was given.
 pub(crate) const NOT_GIVEN: &str = "not-given";
 
+/// The note of a router whose list of workers could not be read.
+pub(crate) const UNLISTED: &str = "workers-unread";
+
 /// What a look brought.
 pub(crate) struct Look {
     /// The fleet.

@@ -60,9 +60,13 @@ impl Site {
     pub(crate) fn recorded(&self, monitors: &[String]) -> Recorded {
         Recorded {
             via: self.name(),
-            targets: self.plan.targets.iter().map(|target| shown(target)).collect(),
+            targets: if self.plan.files {
+                self.plan.targets.iter().map(|file| whole(file)).collect()
+            } else {
+                self.plan.targets.iter().map(|target| shown(target)).collect()
+            },
             files: self.plan.files,
-            logs: self.plan.logs.clone(),
+            logs: self.plan.logs.iter().map(|file| whole(file)).collect(),
             monitors: monitors.to_vec(),
             listed: self.keys.addresses(),
         }
@@ -129,6 +133,11 @@ async fn servers(site: &Site, deep: bool) -> Result<Seen> {
         build::read(eye, &mut looked).await;
     }
     Ok(Seen { looked, notes, denied, elsewhere, ..Seen::default() })
+}
+
+/// The whole path of a file: a capture may be looked at in another folder.
+fn whole(file: &str) -> String {
+    std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 /// A target without what opens it.

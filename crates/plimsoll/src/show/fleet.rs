@@ -5,6 +5,7 @@ use model::{Pool, Rank, Role, Server, Signal};
 use super::bar::{bar, held};
 use super::number::several;
 use super::paint::{level, paint, strong};
+use crate::look::UNLISTED;
 use model::number::percent;
 
 /// Servers of one role shown in a column.
@@ -131,6 +132,9 @@ pub(crate) fn workers(server: &Server) -> String {
     let sick = names.iter().filter(|(_, healthy)| *healthy == Some(false)).count();
     let well = names.iter().filter(|(_, healthy)| *healthy == Some(true)).count();
     let all = several(names.len(), "worker");
+    if server.notes.iter().any(|note| note.id == UNLISTED) {
+        return format!("{all} known of, and its list of them could not be read");
+    }
     match (names.len(), sick) {
         (0, _) => "no workers".to_owned(),
         (1, 0) if well == 1 => format!("{all}, healthy"),

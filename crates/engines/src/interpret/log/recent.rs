@@ -49,8 +49,17 @@ pub(super) fn count(table: &Table, trust: u16, scanned: &Scanned, told: &[&Seen]
     let value = |((signal, dp), copies): ((Signal, Option<u32>), BTreeMap<_, f64>)| {
         let most = copies.into_values().fold(0.0, f64::max);
         let source = format!("{}, lines of the last {WINDOW_S:.0} s", scanned.name);
-        let reading = Reading::reported(most, signal.unit(), source, scanned.as_of).within(Some(0.0)).untimed(apart);
+        // A server that was started anew for what it threw out has thrown out nothing yet.
+        let young = scanned.began.filter(|began| *began > begins && most == 0.0);
+        let reading = match young {
+            Some(began) => Reading::not_reported(signal.unit(), too_young(scanned.as_of.since(began))),
+            None => Reading::reported(most, signal.unit(), source, scanned.as_of).within(Some(0.0)).untimed(apart),
+        };
         RankValue { trust, rank: model::RankId { dp, ..model::RankId::ZERO }, signal, reading }
     };
     by_rank.into_iter().map(value).collect()
+}
+
+fn too_young(age: f64) -> String {
+    format!("by its log this run began {age:.0} s ago, and of the minute before now no more is known of it")
 }

@@ -51,6 +51,7 @@ pub(crate) fn scan(table: &Table, log: &Log, stretches: &[Stretch], account: &mu
             lines: Vec::new(),
             notes: Vec::new(),
             complete_since: None,
+            began: None,
         },
     };
     for (index, stretch) in stretches.iter().enumerate().rev() {
@@ -205,6 +206,7 @@ impl Walk<'_> {
             self.out.lines.push(Seen { row, remark, at, upto: upto.unwrap_or(at), dated, source: place, pairs, ranks });
             if table_row.run {
                 // The run begins here.
+                self.out.began = Some(at);
                 self.covered(last, Some(Time(f64::MIN)));
                 return true;
             }

@@ -20,6 +20,8 @@ pub(crate) struct Scanned {
     pub(super) notes: Vec<Note>,
     /// The time back to which nothing was passed over.
     pub(super) complete_since: Option<Time>,
+    /// When the run began of which the newest lines are, where a line tells.
+    pub(super) began: Option<Time>,
 }
 
 /// What a line says of when it was written.

@@ -57,6 +57,7 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
     let (length, every) = (length.unwrap_or(0.0), every.unwrap_or(EVERY_S));
     let (opened, kept) = recorded(look::opened(&args.look, &args.prometheus)?);
     let output = Output::create(args.output.as_deref())?;
+    let mut unkept = output.until_kept();
     let started_at = sense::clock::now();
     let head = Head { made_by: crate::MADE_BY.to_owned(), started_at, anonymised: args.anonymise };
     let mut tape = Tape {
@@ -92,8 +93,9 @@ async fn record(args: &CaptureArgs) -> Result<Said> {
         written
             .with_context(|| format!("{}: {takes} looks are in it, the next could not be written", output.name()))?;
         takes += 1;
+        unkept.keep();
         let pause = every.max(busiest(&look) / DUTY);
-        if every > 0.0 && pause - every >= 0.05 {
+        if length > 0.0 && every > 0.0 && pause - every >= 0.05 {
             slowed = Some(slowed.map_or(pause, |known: f64| known.max(pause)));
         }
         let next = begun.plus(pause);
@@ -197,7 +199,7 @@ impl Summary<'_> {
         let looks = if self.takes == 1 { "1 look".to_owned() } else { format!("{} looks", self.takes) };
         let mut text =
             format!("wrote {}: {looks}, {} answers, {}\n", self.output.name(), tape.answers, self.output.size()?);
-        if let Some(pause) = self.slowed.filter(|_| self.takes > 1) {
+        if let Some(pause) = self.slowed {
             text += &format!(
                 "every {pause:.1} s instead of {:.1} s: no server may spend more than 1 % of its time on this\n",
                 self.every

@@ -32,6 +32,14 @@ impl Output {
         Ok(Output::File(path, file))
     }
 
+    /// Takes the file away again when it is dropped, unless it is kept: nothing is in it yet.
+    pub(super) fn until_kept(&self) -> Unkept {
+        match self {
+            Output::File(path, _) => Unkept(Some(path.clone())),
+            Output::Stdout => Unkept(None),
+        }
+    }
+
     /// What is written to.
     pub(super) fn file(&self) -> Result<Box<dyn Write>> {
         Ok(match self {
@@ -64,6 +72,24 @@ impl Output {
                 let _ = anstream::stderr().write_all(text.as_bytes());
                 Said { text: String::new(), code }
             }
+        }
+    }
+}
+
+/// A file in which nothing is yet.
+pub(super) struct Unkept(Option<PathBuf>);
+
+impl Unkept {
+    /// There is something in it.
+    pub(super) fn keep(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unkept {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = std::fs::remove_file(path);
         }
     }
 }
