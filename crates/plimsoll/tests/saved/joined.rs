@@ -308,3 +308,17 @@ fn a_files_name_cannot_write_to_the_terminal() {
         }
     }
 }
+
+/// A worker's page and its card name it, once in hex and once in decimal: the capacity of one is none of another's.
+#[test]
+fn a_page_and_a_card_of_two_workers_are_two_servers() {
+    let file = |name: &str, file: &str| format!("../../engines/dynamo-worker/captures/{name}/{file}");
+    let (page, card) = (file("1.6.1-vllm-card", "metrics.prom"), file("1.6.1-vllm-card", "card.json"));
+    let (other_page, other_card) = (file("1.6.1-vllm-load", "metrics.prom"), file("1.6.1-vllm-off-load", "card.json"));
+    let told = |files: &[&str]| urls(&look(files).1);
+    // 0x21665aaa2e46f11f is 2406710737843450143.
+    assert_eq!(told(&[&page, &card]).len(), 1);
+    assert_eq!(told(&[&other_page, &other_card]).len(), 2);
+    let all = told(&[&other_page, &card, &page, &other_card]);
+    assert!(all.contains(&format!("{card} + {page}")) || all.contains(&format!("{page} + {card}")), "{all:?}");
+}

@@ -12,7 +12,7 @@ use crate::look::Eye;
 use crate::look::candidate::{Candidate, Looked};
 
 /// Facts by which two pieces are told to be of two servers.
-const TELLING: [&str; 5] = ["port", "role", "model_path", "model", "version"];
+const TELLING: [&str; 6] = ["port", "role", "model_path", "model", "version", "worker_id"];
 /// Facts that weigh less are a default.
 pub(super) const SAID: u8 = 1;
 
@@ -38,7 +38,7 @@ pub(super) fn join(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
 /// Whether two pieces of one engine are of two servers: they say different things of it, or are of one kind.
 fn are_two(one: &Piece, other: &Piece) -> bool {
     let differ = |fact: &str| match (said(&one.facts, fact), said(&other.facts, fact)) {
-        (Some(one), Some(other)) => one != other,
+        (Some(one), Some(other)) => one != other && !is_same_number(one, other),
         _ => false,
     };
     let unsure = |piece: &Piece| matches!(&piece.matter, Matter::Log(log) if log.unsure);
@@ -49,6 +49,13 @@ fn are_two(one: &Piece, other: &Piece) -> bool {
         || sizes::are_two(one, other)
         || same_kind(one, other)
         || TELLING.into_iter().any(differ)
+}
+
+/// Whether two spellings are of one number, once in decimal and once in hex: what one place calls a worker.
+fn is_same_number(one: &str, other: &str) -> bool {
+    let (decimal, hex) = (|text: &str| text.parse::<u64>().ok(), |text: &str| u64::from_str_radix(text, 16).ok());
+    let crossed = |one: &str, other: &str| decimal(one).is_some() && decimal(one) == hex(other);
+    crossed(one, other) || crossed(other, one)
 }
 
 /// A fact that a piece says, and does not only not deny.
