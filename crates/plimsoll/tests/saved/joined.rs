@@ -322,3 +322,19 @@ fn a_page_and_a_card_of_two_workers_are_two_servers() {
     let all = told(&[&other_page, &card, &page, &other_card]);
     assert!(all.contains(&format!("{card} + {page}")) || all.contains(&format!("{page} + {card}")), "{all:?}");
 }
+
+/// A page without a time is no newer than what the same server said beside it: with another server's newer files both are old.
+#[test]
+fn a_page_without_a_time_does_not_outlive_what_is_beside_it() {
+    let file = |name: &str, file: &str| format!("../../engines/sglang/captures/{name}/{file}");
+    let of = |name: &str| ["loads.json", "metrics.prom", "server_info.json"].map(|one| file(name, one));
+    let (old, newer) = (of("0.5.23-pd-prefill-load"), of("0.5.15-load"));
+    let given: Vec<&str> = old.iter().chain(&newer).map(String::as_str).collect();
+    let (_, value) = look(&given);
+    let prefill = at(&value, "0.5.23-pd-prefill-load");
+    // 47 minutes lie between the two captures.
+    for name in ["used", "in_use"] {
+        assert_eq!(prefill["ranks"][0]["pools"][0][name]["state"], "stale", "{name}: {prefill:#}");
+    }
+    assert_eq!(prefill["verdict"]["level"], "unknown");
+}

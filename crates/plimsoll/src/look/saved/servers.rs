@@ -8,6 +8,7 @@ use model::{Account, Facts, Log, Note, Time};
 
 use super::pieces::{Matter, Piece, Written};
 use super::sizes;
+use super::times;
 use crate::look::Eye;
 use crate::look::candidate::{Candidate, Looked};
 
@@ -100,6 +101,7 @@ pub(super) fn understood(eye: &Eye, pieces: Vec<Piece>, now: Time) -> Looked {
     candidate.place.saved = true;
     let (mut observations, mut logs, mut untimed) = (Vec::new(), Vec::new(), Vec::new());
     let mut said = Account::default();
+    let old = times::newest_of(&pieces).filter(|newest| now.since(*newest) > fleet::FRESH_S);
     for piece in pieces {
         candidate.engine.get_or_insert(piece.engine);
         let of = piece.worker.as_ref().map_or(String::new(), |worker| format!(" ({worker})"));
@@ -111,10 +113,17 @@ pub(super) fn understood(eye: &Eye, pieces: Vec<Piece>, now: Time) -> Looked {
         }
         match piece.matter {
             Matter::Answer(answer) => {
-                if answer.at.is_none() {
-                    untimed.push(answer.get.clone());
+                match (answer.at, old) {
+                    // Something else of this server is known to be old: what does not say its time is no newer.
+                    (None, Some(_)) => {
+                        let text =
+                            format!("no time stands in {}: it is taken to be as old as what is beside it", piece.name);
+                        candidate.notes.push(Note::new("untimed", text));
+                    }
+                    (None, None) => untimed.push(answer.get.clone()),
+                    (Some(_), _) => {}
                 }
-                observations.push(answer.observed(&piece.name, now));
+                observations.push(answer.observed(&piece.name, old.unwrap_or(now)));
                 candidate.notes.extend(answer.note);
             }
             Matter::Log(log) => logs.push(log),

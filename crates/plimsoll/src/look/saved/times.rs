@@ -64,6 +64,15 @@ fn newest(pieces: &[Piece], zoned: bool) -> Option<Time> {
     latest(said)
 }
 
+/// The newest time that one of these pieces says and that compares with others.
+pub(super) fn newest_of(pieces: &[Piece]) -> Option<Time> {
+    latest(pieces.iter().filter_map(|piece| match &piece.matter {
+        Matter::Answer(answer) => answer.at,
+        Matter::Log(own) => own.span.filter(|_| !own.apart).map(|(newest, _)| newest),
+        Matter::Start { .. } => None,
+    }))
+}
+
 fn latest(times: impl Iterator<Item = Time>) -> Option<Time> {
     times.max_by(|one, other| one.0.total_cmp(&other.0))
 }
