@@ -5,6 +5,8 @@
 //! A page that one of the [`Hints`] is in is walked once to see whether it is a wrapper's, and such a page three times more,
 //! with little kept between: which names are known, which wrappers stand around them, which servers are on it, their lines.
 
+mod alike;
+mod copies;
 mod hints;
 mod layers;
 mod names;
