@@ -108,7 +108,7 @@ pub(super) fn understood(eye: &Eye, pieces: Vec<Piece>, now: Time) -> Looked {
                     untimed.push(answer.get.clone());
                 }
                 observations.push(answer.observed(&piece.name, now));
-                candidate.notes.extend(answer.note);
+                candidate.notes.extend(answer.notes);
             }
             Matter::Log(log) => logs.push(log),
             Matter::Start { place, notes } => {
