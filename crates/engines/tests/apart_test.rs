@@ -253,3 +253,21 @@ fn a_last_line_without_an_end_gets_none() {
         assert_eq!(taken(page).pages[0].body.ends_with(b"\n"), ended);
     }
 }
+
+/// Servers of which each tells of several: the cap is on all of them together, and what it leaves out is counted.
+#[test]
+fn several_within_several_share_one_cap() {
+    let line = |instance: usize, model: usize| {
+        format!(
+            "nv_trt_llm_kv_cache_block_metrics{{instance=\"10.0.0.{instance}:8002\",kv_cache_block_type=\"used\",model=\"m{model}\",version=\"1\"}} 5\n"
+        )
+    };
+    for (instances, models, read, servers) in [(3, 2, 6, 6), (20, 20, 256, 400), (300, 2, 256, 556)] {
+        let page: String = (0..instances).flat_map(|at| (0..models).map(move |model| line(at, model))).collect();
+        let apart = taken(&page);
+        // Of 300 the 44 beyond the cap are not looked into: each is one, at least.
+        assert_eq!((apart.pages.len(), apart.servers), (read, servers), "{instances} times {models}");
+    }
+    let unnamed = "nv_trt_llm_request_metrics{instance=\"10.0.0.1:8002\",request_type=\"active\"} 5\n";
+    assert_eq!(taken(&(line(1, 0) + &line(1, 1) + unnamed)).unnamed, 1);
+}
