@@ -150,3 +150,124 @@ fn servers_beyond_the_cap_are_counted() {
     let apart = taken(&(0..300).map(line).collect::<String>());
     assert_eq!((apart.pages.len(), apart.servers), (256, 300));
 }
+
+/// What a vLLM server says, with these labels: share in use, running, prefix cache queries.
+fn scraped(labels: &str, share: f64, queries: u64, time: &str) -> String {
+    format!(
+        "vllm:kv_cache_usage_perc{{engine=\"0\",model_name=\"m\",{labels}}} {share} {time}\n\
+         vllm:num_requests_running{{engine=\"0\",model_name=\"m\",{labels}}} 3 {time}\n\
+         vllm:prefix_cache_queries_total{{engine=\"0\",model_name=\"m\",{labels}}} {queries} {time}\n"
+    )
+}
+
+fn names(apart: &Apart) -> Vec<&str> {
+    apart.pages.iter().map(|page| page.server.as_deref().unwrap_or_default()).collect()
+}
+
+/// Each host's own scraper asks `localhost`: its label alone says which server it is. A tenant is no scraper.
+#[test]
+fn an_address_that_every_host_has_is_no_servers() {
+    for local in ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "http://LOCALHOST:8000/metrics"] {
+        let of = |host: &str| format!("instance=\"{local}\",replica=\"{host}\"");
+        let apart = taken(&(scraped(&of("gpu01"), 0.1, 50, "") + &scraped(&of("gpu02"), 0.11, 50, "")));
+        assert_eq!((apart.pages.len(), apart.servers), (2, 2), "{local}");
+        assert!(names(&apart).iter().zip(["gpu01", "gpu02"]).all(|(name, host)| name.ends_with(host)), "{apart:?}");
+        assert!(apart.notes.iter().any(|note| note.text.contains("differ only in who scraped them")), "{local}");
+    }
+    let of = |tenant: &str| format!("instance=\"10.0.0.5:8000\",tenant_id=\"{tenant}\"");
+    let apart = taken(&(scraped(&of("a"), 0.1, 50, "") + &scraped(&of("b"), 0.1, 50, "")));
+    assert_eq!(names(&apart), ["instance=10.0.0.5:8000,tenant_id=a", "instance=10.0.0.5:8000,tenant_id=b"]);
+}
+
+/// Of one server no two looks can say such things.
+#[test]
+fn what_contradicts_another_is_no_copy_of_it() {
+    let of = |replica: &str| format!("instance=\"10.0.0.5:8000\",job=\"v\",replica=\"{replica}\"");
+    let (at, later, much_later) = ("1796000000000", "1796000005000", "1796000200000");
+    let two = |one: String, other: String| {
+        (one + &other, ["instance=10.0.0.5:8000,replica=a", "instance=10.0.0.5:8000,replica=b"])
+    };
+    let other_model = scraped(&of("b"), 0.1, 50, at).replace("\"m\"", "\"n\"");
+    let size = |replica: &str, blocks: u32| {
+        let labels = of(replica);
+        let info = format!("vllm:cache_config_info{{engine=\"0\",num_gpu_blocks=\"{blocks}\",{labels}}} 1 {at}\n");
+        scraped(&labels, 0.1, 50, at) + &info
+    };
+    let preempted = |replica: &str, count: u32| {
+        format!("vllm:num_preemptions_total{{engine=\"0\",model_name=\"m\",{}}} {count}\n", of(replica))
+    };
+    for (why, (page, names_wanted)) in [
+        ("a pool moves by a quarter at most", two(scraped(&of("a"), 0.1, 50, at), scraped(&of("b"), 0.99, 50, later))),
+        ("the same without times", two(scraped(&of("a"), 0.1, 50, ""), scraped(&of("b"), 0.99, 50, ""))),
+        ("a counter goes back", two(scraped(&of("a"), 0.1, 90, at), scraped(&of("b"), 0.1, 50, later))),
+        ("however long after", two(scraped(&of("a"), 0.1, 90, at), scraped(&of("b"), 0.1, 50, much_later))),
+        ("a counter doubles", two(scraped(&of("a"), 0.1, 5000, at), scraped(&of("b"), 0.1, 90_000, later))),
+        ("another model", two(scraped(&of("a"), 0.1, 50, at), other_model)),
+        ("another size", two(size("a", 2001), size("b", 4001))),
+        (
+            "each is ahead of the other",
+            two(
+                scraped(&of("a"), 0.1, 90, "") + &preempted("a", 3),
+                scraped(&of("b"), 0.1, 50, "") + &preempted("b", 9),
+            ),
+        ),
+        ("nothing in common", two(scraped(&of("a"), 0.1, 50, at), preempted("b", 1))),
+    ] {
+        let apart = taken(&page);
+        let mut names = names(&apart);
+        names.sort_unstable();
+        assert_eq!((names, apart.servers), (names_wanted.to_vec(), 2), "{why}");
+    }
+}
+
+/// Of copies the newest is read, also where a counter is not on its page yet; nothing older poses as now.
+#[test]
+fn of_copies_the_newest_is_read_and_all_are_counted() {
+    let of = |replica: &str| format!("instance=\"10.0.0.5:8000\",prometheus_replica=\"{replica}\"");
+    for older in ["1796000000000", "1796000190000"] {
+        let old = scraped(&of("a"), 0.7, 50, older);
+        let new = scraped(&of("b"), 0.8, 50, "1796000200000");
+        let new: String =
+            new.lines().filter(|line| !line.contains("queries")).map(|line| format!("{line}\n")).collect();
+        let apart = taken(&(old + &new));
+        let body = String::from_utf8_lossy(&apart.pages[0].body).into_owned();
+        assert_eq!(apart.pages.len(), 1);
+        assert!(body.contains(" 0.8 1796000200000") && !body.contains("0.7"), "{body}");
+    }
+    // The newest of twenty is the last; a name that a rule left out is no reason to know less.
+    let copy = |number: u32| scraped(&of(&format!("r{number:02}")), 0.5, 50, &format!("17960000{number:02}000"));
+    let apart = taken(&((0..20).map(copy).collect::<String>()));
+    let note = apart.pages[0].note.as_ref().expect("a note").text.clone();
+    assert!(note.contains("20 copies of this server") && note.contains("prometheus_replica=r19 was read"), "{note}");
+    let bare = "vllm:num_requests_running{engine=\"0\",model_name=\"m\",instance=\"10.0.0.5:8000\"} 3 1796000005000\n";
+    let apart = taken(&(scraped(&of("a"), 0.5, 50, "1796000000000") + bare));
+    assert!(String::from_utf8_lossy(&apart.pages[0].body).contains("kv_cache_usage_perc"), "{apart:?}");
+}
+
+/// A line without an end keeps that, or whoever reads the page could not see that its number may have been cut.
+#[test]
+fn a_last_line_without_an_end_gets_none() {
+    let page = scraped("instance=\"10.0.0.5:8000\"", 0.5, 50, "");
+    let cut = page.trim_end_matches('\n');
+    for (page, ended) in [(page.as_str(), true), (cut, false)] {
+        assert_eq!(taken(page).pages[0].body.ends_with(b"\n"), ended);
+    }
+}
+
+/// Servers of which each tells of several: the cap is on all of them together, and what it leaves out is counted.
+#[test]
+fn several_within_several_share_one_cap() {
+    let line = |instance: usize, model: usize| {
+        format!(
+            "nv_trt_llm_kv_cache_block_metrics{{instance=\"10.0.0.{instance}:8002\",kv_cache_block_type=\"used\",model=\"m{model}\",version=\"1\"}} 5\n"
+        )
+    };
+    for (instances, models, read, servers) in [(3, 2, 6, 6), (20, 20, 256, 400), (300, 2, 256, 556)] {
+        let page: String = (0..instances).flat_map(|at| (0..models).map(move |model| line(at, model))).collect();
+        let apart = taken(&page);
+        // Of 300 the 44 beyond the cap are not looked into: each is one, at least.
+        assert_eq!((apart.pages.len(), apart.servers), (read, servers), "{instances} times {models}");
+    }
+    let unnamed = "nv_trt_llm_request_metrics{instance=\"10.0.0.1:8002\",request_type=\"active\"} 5\n";
+    assert_eq!(taken(&(line(1, 0) + &line(1, 1) + unnamed)).unnamed, 1);
+}

@@ -249,3 +249,46 @@ fn a_live_page_is_the_servers_on_it() {
         faults
     });
 }
+
+/// What is said of a page as a file and live: the headline's level, and all notes.
+fn said_of(name: &str, page: &str) -> [(String, String); 2] {
+    let folder = std::env::temp_dir().join(format!("plimsoll-wrapped-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, page).expect("a page");
+    let replay = Replay::start().with("/metrics", Answer::page(page.to_owned()));
+    let told = |target: &str| {
+        let value = status(target);
+        (run(&["status", target]).text.lines().next().unwrap_or_default().to_owned(), value.to_string())
+    };
+    [told(path.to_str().expect("a path")), told(&replay.url())]
+}
+
+/// Two engines behind one name, or one address: only the first is read, and nothing calm is said of both.
+#[test]
+fn a_second_engine_on_a_servers_page_is_not_lost_silently() {
+    let lines = |front: &str, labels: &str| {
+        format!(
+            "{front}vllm:kv_cache_usage_perc{{{labels}}} 0.10\n{front}vllm:num_requests_running{{{labels}}} 3\n\
+             {front}vllm:num_requests_waiting{{{labels}}} 0\n{front}sglang:token_usage{{{labels}}} 0.99\n"
+        )
+    };
+    for (name, page) in
+        [("front.prom", lines("llm_", "model_name=\"m\"")), ("address.prom", lines("", "instance=\"10.0.0.5:8000\""))]
+    {
+        for (headline, all) in said_of(name, &page) {
+            assert!(!headline.contains("CALM"), "{name}: {headline}");
+            assert!(all.contains("series of SGLang stand in it, too, and were not read"), "{name}: {all}");
+            assert!(all.contains("read from a page of "), "{name}: {all}");
+        }
+    }
+}
+
+/// 0.09 is what is left of 0.0987, or of 0.99 cut to 0.9: no number.
+#[test]
+fn a_number_that_was_cut_is_none_on_wrapped_pages_either() {
+    let page = "vllm:num_requests_running{instance=\"10.0.0.5:8000\"} 200\n\
+                vllm:kv_cache_usage_perc{instance=\"10.0.0.5:8000\"} 0.09";
+    let [(headline, all), _] = said_of("cut.prom", page);
+    assert!(headline.contains("UNKNOWN") && all.contains("may have been cut"), "{headline}: {all}");
+}

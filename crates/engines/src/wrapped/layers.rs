@@ -20,7 +20,12 @@ pub(super) struct Whose {
     pub(super) shown: String,
     /// All of them with their labels' names.
     pub(super) whole: String,
+    /// The address is none, or one that every host has: who scraped it says whose it is.
+    pub(super) local: bool,
 }
+
+/// Who scraped a sample, by the labels that tell it.
+pub(super) type Copied<'t> = Vec<(&'t str, String)>;
 
 impl<'t> Layers<'t> {
     /// Those around a page; none where it is an engine's own.
@@ -102,6 +107,8 @@ impl<'t> Layers<'t> {
                 parts.push(part);
             }
         }
+        let copied = self.0.iter().any(|layer| !layer.copies.is_empty());
+        let local = copied && (named == 0 || parts.iter().any(|(_, value)| is_of_every_host(value)));
         let words = |parts: &[(&str, Cow<'_, str>)]| {
             let words = parts.iter().map(|(label, value)| format!("{label}={}", model::text::printable(value)));
             words.collect::<Vec<_>>().join(",")
@@ -110,14 +117,13 @@ impl<'t> Layers<'t> {
         let shown = if named == 0 { whole.clone() } else { words(&parts[..named]) };
         // With its label: the same word may be a pod in one place and a namespace in another.
         let key = parts.iter().map(|(label, value)| format!("{label}\0{value}")).collect::<Vec<_>>().join("\0");
-        (!parts.is_empty()).then_some(Whose { key, shown, whole })
+        (!parts.is_empty()).then_some(Whose { key, shown, whole, local })
     }
 
     /// Who scraped a sample, by the labels that tell it; empty where none does.
-    pub(super) fn copy(&self, sample: &Sample<'_>) -> String {
+    pub(super) fn copy(&self, sample: &Sample<'_>) -> Copied<'t> {
         let labels = self.0.iter().flat_map(|layer| &layer.copies);
-        let said = labels.filter_map(|label| Some(format!("{label}={}", sample.labels.get(label)?)));
-        said.collect::<Vec<_>>().join(",")
+        labels.filter_map(|label| Some((label.as_str(), sample.labels.get(label)?.into_owned()))).collect()
     }
 
     /// The engine that a sample names.
@@ -143,6 +149,18 @@ impl<'t> Layers<'t> {
         let notes: Vec<&str> = self.0.iter().map(|layer| layer.note.as_str()).chain(copied).collect();
         Note::new("wrapped", format!("read from a page of {}: {}", self.title(), notes.join("; ")))
     }
+}
+
+/// Whether an address means the host itself, whichever that is.
+fn is_of_every_host(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let rest = rest.split('/').next().unwrap_or(rest);
+    let host = match rest.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => rest.split_once(':').filter(|(_, port)| !port.contains(':')).map_or(rest, |(host, _)| host),
+    };
+    let ip = host.parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
 }
 
 /// Whether a name needs no label beside it.

@@ -4,7 +4,10 @@
 //!
 //! A page that one of the [`Hints`] is in is walked once to see whether it is a wrapper's, and such a page three times more,
 //! with little kept between: which names are known, which wrappers stand around them, which servers are on it, their lines.
+//! Where several scraped one address it is walked once more, to hold their numbers against each other.
 
+mod alike;
+mod copies;
 mod hints;
 mod layers;
 mod names;

@@ -6,7 +6,7 @@ use wire::exposition::{Limits, scan};
 
 use crate::Tables;
 use crate::table::{Alias, Format, Read, Table, WrapperFile};
-use model::Kind;
+use model::{Kind, Scope, Signal, Unit};
 
 /// The names on a page that mean a series of an engine.
 pub(super) struct Names<'t>(BTreeMap<String, Word<'t>>);
@@ -17,6 +17,44 @@ pub(super) struct Word<'t> {
     pub(super) by: Option<usize>,
     /// What it means.
     pub(super) meant: Meant<'t>,
+    /// How its number moves.
+    pub(super) moves: Moves,
+}
+
+/// How a number moves between two looks at one server.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Moves {
+    /// It is known to stay: a capacity.
+    Stays,
+    /// A share of a pool, of which this is the whole.
+    Share(f64),
+    /// A part of a pool.
+    Part,
+    /// It only grows.
+    Up,
+    /// Nobody knows.
+    Other,
+}
+
+impl Moves {
+    /// How that of a row moves.
+    fn of(row: &Read) -> Moves {
+        let signal = row.signal.row();
+        match (signal.kind, signal.scope) {
+            _ if row.name.ends_with("_total") => Moves::Up,
+            (Kind::Counter, _) if row.over.is_none() => Moves::Up,
+            (Kind::Gauge, Scope::Pool) if row.over.is_none() => match row.unit.unwrap_or(signal.unit) {
+                // One name of several numbers, told apart by a label.
+                _ if !row.with.is_empty() => Moves::Part,
+                // That it is there says it; its labels are what does not change.
+                _ if row.label.is_some() => Moves::Stays,
+                _ if row.signal == Signal::KV_CAPACITY => Moves::Stays,
+                Unit::Ratio => Moves::Share(if row.percent { 100.0 } else { 1.0 }),
+                _ => Moves::Part,
+            },
+            _ => Moves::Other,
+        }
+    }
 }
 
 /// What a name means.
@@ -85,38 +123,58 @@ fn labels(table: &Table) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The series that a table reads, and whether each goes up and down.
-pub(super) fn series(table: &Table) -> impl Iterator<Item = (&str, bool)> {
+/// The series that a table reads, whether each goes up and down, and how far.
+pub(super) fn series(table: &Table) -> impl Iterator<Item = (&str, (bool, Moves))> {
     table.sources.iter().filter(|source| source.format == Format::Prometheus).flat_map(|source| {
         let gauge = |row: &Read| row.signal.row().kind == Kind::Gauge && row.over.is_none();
-        let rows = source.read.iter().map(move |row| (row.name.as_str(), gauge(row)));
-        let divisors = source.read.iter().filter_map(|row| row.over.as_deref()).map(|name| (name, false));
-        let facts = source.facts.keys().filter_map(|label| label.split_once('.')).map(|(name, _)| (name, false));
-        rows.chain(divisors).chain(facts)
+        let rows = source.read.iter().map(move |row| (row.name.as_str(), (gauge(row), Moves::of(row))));
+        let divisors = source.read.iter().filter_map(|row| row.over.as_deref());
+        let facts = source.facts.keys().filter_map(|label| label.split_once('.')).map(|(name, _)| name);
+        let divisors = divisors.chain(facts).map(|name| (name, (false, plain(name))));
+        rows.chain(divisors)
     })
 }
 
+/// How a number moves of which nothing but its name is known.
+fn plain(name: &str) -> Moves {
+    if name.ends_with("_total") { Moves::Up } else { Moves::Other }
+}
+
+/// The series of a table: whether each goes up and down, and how far.
+type Known<'t> = HashMap<&'t str, (bool, Moves)>;
+
 /// Everything that tables and wrappers know of names.
 struct Lexicon<'t> {
-    tables: Vec<(&'t Table, HashMap<&'t str, bool>)>,
+    tables: Vec<(&'t Table, Known<'t>)>,
     wrappers: &'t WrapperFile,
 }
 
 impl<'t> Lexicon<'t> {
     fn of(tables: &'t Tables) -> Lexicon<'t> {
         let known = |table: &'t Table| {
-            let mut known: HashMap<&str, bool> = HashMap::new();
+            let mut known = Known::new();
             // A series that tells engines of one prefix apart is one, too.
-            let telling = table.engine.answer.iter().flat_map(|rule| &rule.series).map(|name| (name.as_str(), false));
-            series(table).chain(telling).for_each(|(name, gauge)| *known.entry(name).or_default() |= gauge);
+            let telling = table
+                .engine
+                .answer
+                .iter()
+                .flat_map(|rule| &rule.series)
+                .map(|name| (name.as_str(), (false, plain(name))));
+            for (name, (gauge, moves)) in series(table).chain(telling) {
+                let (is_gauge, first) = known.entry(name).or_insert((gauge, moves));
+                *is_gauge |= gauge;
+                if *first == Moves::Other {
+                    *first = moves;
+                }
+            }
             (table, known)
         };
         Lexicon { tables: tables.iter().map(known).collect(), wrappers: tables.wrappers() }
     }
 
     fn named(&self, name: &str) -> Option<Word<'t>> {
-        if let Some(series) = self.series(name) {
-            return Some(Word { by: None, meant: Meant::Series(series) });
+        if let Some((series, moves)) = self.series(name) {
+            return Some(Word { by: None, meant: Meant::Series(series), moves });
         }
         let wrapped = self.wrappers.wrapper.iter().enumerate().find_map(|(by, wrapper)| {
             let fronts = wrapper.prefix.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str()));
@@ -125,31 +183,38 @@ impl<'t> Lexicon<'t> {
                 backs.chain([rest]).find_map(|inner| self.series(inner))
             });
             let inner = inner.or_else(|| wrapper.before_colon.then(|| self.behind_a_name(name)).flatten());
-            inner.map(|series| Word { by: Some(by), meant: Meant::Series(series) })
+            inner.map(|(series, moves)| Word { by: Some(by), meant: Meant::Series(series), moves })
         });
         wrapped.or_else(|| {
             let alias = self.wrappers.alias.iter().find(|alias| alias.name == name)?;
             let by = self.wrappers.wrapper.iter().position(|wrapper| wrapper.id == alias.wrapper);
-            Some(Word { by, meant: Meant::Alias(alias) })
+            let of = |(table, known): &(&Table, Known<'_>)| {
+                Some(known.get(alias.engines.get(&table.engine.name)?.as_str())?.1)
+            };
+            let moves = self.tables.iter().find_map(of).unwrap_or(Moves::Other);
+            Some(Word { by, meant: Meant::Alias(alias), moves })
         })
     }
 
     /// The series that a name is as it stands.
-    fn series(&self, name: &str) -> Option<Series<'t>> {
-        let (mut tables, mut bare, mut gauge) = (Vec::new(), None, false);
+    fn series(&self, name: &str) -> Option<(Series<'t>, Moves)> {
+        let (mut tables, mut bare, mut gauge, mut moves) = (Vec::new(), None, false, Moves::Other);
         for (table, known) in &self.tables {
             let mut own = table.engine.prefixes.iter().filter_map(|prefix| name.strip_prefix(prefix.as_str()));
-            if let Some((own, moves)) = own.find_map(|own| Some((own, known.get(own)?))) {
+            if let Some((own, (is_gauge, as_there))) = own.find_map(|own| Some((own, known.get(own)?))) {
                 tables.push(*table);
                 bare.get_or_insert(own);
-                gauge |= moves;
+                gauge |= is_gauge;
+                if moves == Moves::Other {
+                    moves = *as_there;
+                }
             }
         }
-        Some(Series { name: name.to_owned(), bare: bare?.to_owned(), tables, gauge })
+        Some((Series { name: name.to_owned(), bare: bare?.to_owned(), tables, gauge }, moves))
     }
 
     /// The series behind something that ends in `_`, where its own prefix has a colon.
-    fn behind_a_name(&self, name: &str) -> Option<Series<'t>> {
+    fn behind_a_name(&self, name: &str) -> Option<(Series<'t>, Moves)> {
         let (front, _) = name.split_once(':')?;
         let prefixes: BTreeSet<&str> =
             self.tables.iter().flat_map(|(table, _)| &table.engine.prefixes).map(String::as_str).collect();

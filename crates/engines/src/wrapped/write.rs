@@ -11,14 +11,16 @@ use crate::apart::{Page, Pages};
 use crate::table::Alias;
 
 /// The servers' pages, and what could not be read.
-pub(super) fn pages(
+pub(super) fn pages<'t>(
     tables: &Tables,
     names: &Names<'_>,
-    layers: &Layers<'_>,
-    servers: &Servers<'_>,
+    layers: &Layers<'t>,
+    servers: &Servers<'t, '_>,
     body: &[u8],
 ) -> (Vec<Page>, Vec<Note>) {
     let (mut pages, mut unplaced, mut line) = (Pages::default(), 0_usize, String::new());
+    // The number of a last line without an end may have been cut: it must look so on the server's page, too.
+    let unended = (!body.ends_with(b"\n")).then(|| body.split(|byte| *byte == b'\n').count());
     let summary = scan(
         body,
         &Limits::whole(),
@@ -34,7 +36,10 @@ pub(super) fn pages(
                 Ok(name) => {
                     line.clear();
                     write(&mut line, &name, &sample, layers);
-                    pages.line(&key, sample.line, line.as_bytes());
+                    if unended == Some(sample.line as usize) {
+                        line.pop();
+                    }
+                    pages.line(key, sample.line, line.as_bytes());
                 }
                 Err(Unread::Copy) => {}
                 Err(Unread::Engine) => unplaced += 1,
@@ -69,7 +74,7 @@ enum Unread {
 }
 
 /// The series that an alias stands for on a server.
-fn original(tables: &Tables, alias: &Alias, server: &Server<'_>, engine: Option<&str>) -> Result<String, Unread> {
+fn original(tables: &Tables, alias: &Alias, server: &Server<'_, '_>, engine: Option<&str>) -> Result<String, Unread> {
     let engine = engine.or_else(|| server.engine(alias));
     let table = engine.and_then(|name| tables.get(name)).ok_or(Unread::Engine)?;
     let bare = alias.engines.get(&table.engine.name).ok_or(Unread::Copy)?;

@@ -31,13 +31,21 @@ pub(super) fn read(
     let alone = candidate.process.is_none();
     let theirs = |apart: &Apart| apart.several || apart.wrapper.is_some() && alone;
     let apart = engines::apart(&eye.tables, &answer.body).filter(theirs)?;
-    if let [Page { server: None, body, passed, note, .. }] = apart.pages.as_slice() {
+    if let [page @ Page { server: None, body, passed, note, .. }] = apart.pages.as_slice() {
         // Its lines are those of the page, which may begin further down.
         (answer.body, answer.passed) = (body.clone(), passed.clone());
         candidate.notes.extend(note.iter().chain(&apart.notes).cloned());
+        let others = saved::part(&eye.tables, page).and_then(|(table, _)| not_read(eye, table, body));
+        candidate.notes.extend(others.map(|text| Note::new("cut", format!("GET {}: {text}", observation.get))));
         return None;
     }
     Some(Shared { target: target.clone(), observation: observation.clone(), apart })
+}
+
+/// What is to be said where series of other engines stand on a page that is read as this one's.
+pub(super) fn not_read(eye: &Eye, table: &Table, body: &[u8]) -> Option<String> {
+    let others = saved::others(&eye.tables, table, body);
+    (!others.is_empty()).then(|| format!("series of {} stand in it, too, and were not read", others.join(" and ")))
 }
 
 /// Takes a page of a known engine apart that tells of several.
@@ -94,12 +102,13 @@ fn one(
     alone: bool,
 ) -> Option<Looked> {
     let (table, get) = saved::part(&eye.tables, &page)?;
+    let others = not_read(eye, table, &page.body).map(|text| Note::new("cut", format!("GET {}: {text}", seen.get)));
     let open_ended = seen.outcome.as_ref().is_ok_and(|answer| answer.open_ended);
     let answer = Answer { status: 200, body: page.body, passed: page.passed, open_ended, ..Answer::default() };
     let mut observation = Observation { get: get.to_owned(), outcome: Ok(answer), ..seen.clone() };
     let logs = if alone { candidate.logs.as_slice() } else { &[] };
     let mut account = engines::interpret(table, std::slice::from_ref(&observation), logs, &candidate.flags);
-    account.notes.extend(candidate.notes.iter().cloned().chain(page.note));
+    account.notes.extend(candidate.notes.iter().cloned().chain(page.note).chain(others));
     // Workers that it names are addresses on another host than that of the page.
     named::settle(&mut account);
     ask::forget(&mut observation);

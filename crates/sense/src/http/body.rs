@@ -41,11 +41,16 @@ pub(super) async fn read(mut body: Incoming, cap: usize, stage: &Stage) -> Resul
     Ok(bytes)
 }
 
+/// Whether a body is packed in a way that can be read here, and that shows where it ends.
+pub(super) fn is_packed(encoding: &str) -> bool {
+    ["gzip", "x-gzip"].contains(&encoding.trim().to_ascii_lowercase().as_str())
+}
+
 /// Undoes the content encoding `encoding`, to at most `cap` bytes.
 pub(crate) fn unpack(bytes: Vec<u8>, encoding: &str, cap: usize) -> Result<Vec<u8>, Blind> {
     match encoding.trim().to_ascii_lowercase().as_str() {
         "" | "identity" => return Ok(bytes),
-        "gzip" | "x-gzip" => {}
+        packed if is_packed(packed) => {}
         other => {
             let text = format!("the body is packed as {}, which was not asked for", printable(other.as_bytes(), 40));
             return Err(Blind::new(BlindKind::NotHttp, text));

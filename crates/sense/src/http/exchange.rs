@@ -105,7 +105,7 @@ pub(super) async fn exchange(
     acceptable(response.status().as_u16(), location)?;
     stage.at(Step::Body);
     let (parts, body) = response.into_parts();
-    let open_ended = is_open_ended(|name| parts.headers.contains_key(name));
+    let open_ended = is_open_ended(|name| parts.headers.get(name).map(|value| printable(value.as_bytes(), 200)));
     let bytes = match body::read(body, limits.body, stage).await {
         Ok(bytes) => bytes,
         Err(Unread::TooLarge(blind)) => return Err(blind.into()),
@@ -117,9 +117,12 @@ pub(super) async fn exchange(
 }
 
 /// Whether headers leave it to the end of the connection to say where the body ends: a peer that dies in the middle looks
-/// the same. A packed body shows by itself that it is cut.
-pub(crate) fn is_open_ended(has: impl Fn(&'static str) -> bool) -> bool {
-    !["content-length", "transfer-encoding", "content-encoding"].into_iter().any(has)
+/// the same. A packed body shows by itself that it is cut; one that is said to be as it is does not.
+pub(crate) fn is_open_ended(header: impl Fn(&'static str) -> Option<String>) -> bool {
+    let chunked =
+        |coding: &str| coding.rsplit(',').next().is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked"));
+    let told = header("content-length").is_some() || header("transfer-encoding").is_some_and(|coding| chunked(&coding));
+    !told && !header("content-encoding").is_some_and(|coding| body::is_packed(&coding))
 }
 
 fn request(target: &Target, path: &str, loaded: &Loaded, loopback: bool) -> Result<Request<Empty<Bytes>>, Blind> {

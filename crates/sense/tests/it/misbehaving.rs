@@ -75,7 +75,15 @@ async fn says_nothing() {
 #[tokio::test]
 async fn does_not_say_where_it_ends() {
     let ends = |headers: &str| Peer::sends(format!("HTTP/1.1 200 OK\r\n{headers}\r\nused 12"));
-    for (headers, open_ended) in [("", true), ("Connection: close\r\n", true), ("Content-Length: 7\r\n", false)] {
+    for (headers, open_ended) in [
+        ("", true),
+        ("Connection: close\r\n", true),
+        // As it is, and no word of where it ends.
+        ("Content-Encoding: identity\r\n", true),
+        ("Transfer-Encoding: identity\r\n", true),
+        ("Content-Encoding: identity\r\nContent-Length: 7\r\n", false),
+        ("Content-Length: 7\r\n", false),
+    ] {
         let answer = get(&ends(headers).target(), patient()).await.unwrap();
         assert_eq!((answer.body.as_slice(), answer.open_ended), (&b"used 12"[..], open_ended), "{headers:?}");
     }

@@ -88,6 +88,11 @@ pub(super) fn fold(
         .filter(|((_, part), _)| source.read[part.row].signal == model::Signal::REQ_RUNNING && part.part == Is::Own)
         .map(|((place, _), said)| (place.clone(), said.values[0]))
         .collect();
+    // Of the whole page: a series may be there for some of the ranks only.
+    let mut ranks_of: BTreeMap<&Option<String>, BTreeSet<u32>> = BTreeMap::new();
+    for (place, _) in values.keys() {
+        ranks_of.entry(&place.worker).or_default().extend(place.dp);
+    }
     let mut readings = ByPlace::new();
     for ((place, part), said) in values.iter().filter(|((_, part), _)| part.part == Is::Own) {
         let row = &source.read[part.row];
@@ -98,11 +103,8 @@ pub(super) fn fold(
             said.folded(row).ok()
         };
         let plus = (0..row.plus.len()).map(|index| beside(Is::Plus(index))).collect();
-        // Of the whole page: a series may be there for some of the ranks only.
-        let of_worker = values.keys().filter(|(other, _)| other.worker == place.worker);
-        let dps: BTreeSet<u32> = of_worker.filter_map(|(place, _)| place.dp).collect();
         let idle = runs.map(|running| *running == 0.0);
-        let ranks = all_ranks.then_some(dps.len().max(1));
+        let ranks = all_ranks.then(|| ranks_of.get(&place.worker).map_or(1, |ranks| ranks.len().max(1)));
         let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle, off: None };
         let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
             let why =

@@ -10,8 +10,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use model::text::printable;
 use model::{
-    Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, SourceOutcome, State, Time,
-    Unsaid, View,
+    Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, Signal, SourceOutcome, State,
+    Time, Unsaid, View,
 };
 use wire::exposition::{self, Limits};
 
@@ -215,6 +215,11 @@ fn keep(
     account: &mut Account,
 ) {
     let mut pools: BTreeMap<(RankId, String, String), Readings> = BTreeMap::new();
+    let own = account.values.iter().enumerate().filter(|(_, known)| known.trust == trust);
+    let mut known: BTreeMap<(RankId, Signal), usize> = BTreeMap::new();
+    for (at, value) in own {
+        known.entry((value.rank, value.signal)).or_insert(at);
+    }
     for (place, rows) in by_place {
         let said: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
             .into_iter()
@@ -231,11 +236,8 @@ fn keep(
                 add(pools.entry((rank, pool.clone(), tier)).or_default(), row.signal, reading);
             } else {
                 // One source speaks of one number once: a row that cannot be is not replaced by one that means less.
-                let known = account.values.iter_mut();
-                match known
-                    .into_iter()
-                    .find(|known| known.trust == trust && known.rank == rank && known.signal == row.signal)
-                {
+                let at = *known.entry((rank, row.signal)).or_insert(account.values.len());
+                match account.values.get_mut(at) {
                     Some(known) if known.reading.state == State::NotReported => known.reading = reading,
                     Some(_) => {}
                     None => account.values.push(RankValue { trust, rank, signal: row.signal, reading }),

@@ -37,9 +37,10 @@ pub(super) fn tell_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Ac
         // Another label names the rank.
         return;
     }
+    let order: BTreeMap<u64, u32> = pids.iter().copied().zip(0..).collect();
     for sample in seen.iter_mut() {
         if let (Some(pid), None) = (sample.pid, sample.place.dp) {
-            sample.place.dp = pids.iter().position(|known| *known == pid).map(|index| index as u32);
+            sample.place.dp = order.get(&pid).copied();
         }
     }
     let text = format!(

@@ -10,6 +10,7 @@ use wire::transcript::{self, Part};
 use super::read::Content;
 use super::sizes::{Bounds, capacity};
 use super::{logs, shape, starts, times};
+use crate::look::wrapped::not_read;
 use crate::look::{Eye, replay};
 
 /// What one file, or one command or answer in it, tells of one server.
@@ -64,8 +65,8 @@ pub(super) struct Answer {
     pub(super) at: Option<Time>,
     /// Who gave it, where that was not the server itself.
     pub(super) passed: Option<Passed>,
-    /// What is to be said of it then.
-    pub(super) note: Option<Note>,
+    /// What is to be said of it.
+    pub(super) notes: Vec<Note>,
 }
 
 /// The pieces of a file. The error says what it looks like.
@@ -153,7 +154,8 @@ fn answers(eye: &Eye, content: &Content, text: &[u8]) -> Answers {
             let own = Part { first_line, body: page.body.into(), date: part.date.clone() };
             let mut piece = answer(eye, content, &own, known);
             if let Matter::Answer(answer) = &mut piece.matter {
-                (answer.passed, answer.note) = (page.passed, page.note.or(answer.note.take()));
+                answer.passed = page.passed;
+                answer.notes.splice(0..0, page.note);
             }
             all.found.push(Piece { worker: page.server, ..piece });
         }
@@ -173,18 +175,15 @@ fn left_out(name: &str, page: &engines::Apart) -> Vec<Note> {
 
 fn answer(eye: &Eye, content: &Content, part: &Part<'_>, (table, get): (&Table, &str)) -> Piece {
     let dated = part.date.as_deref().and_then(times::of_header);
-    let others = saved::others(&eye.tables, table, &part.body);
-    let note = (!others.is_empty()).then(|| {
-        let text = format!("{}: series of {} stand in it, too, and were not read", content.name, others.join(" and "));
-        Note::new("cut", text)
-    });
+    let others = not_read(eye, table, &part.body);
+    let notes = others.map(|text| Note::new("cut", format!("{}: {text}", content.name))).into_iter().collect();
     let answer = Answer {
         get: get.to_owned(),
         body: part.body.to_vec(),
         first_line: part.first_line,
         at: saved::said_at(table, get, &part.body).or(dated),
         passed: None,
-        note,
+        notes,
     };
     let observation = answer.observed(&content.name, sense::clock::now());
     let account = engines::interpret(table, &[observation], &[], &Facts::new());

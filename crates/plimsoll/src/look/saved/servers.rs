@@ -124,7 +124,7 @@ pub(super) fn understood(eye: &Eye, pieces: Vec<Piece>, now: Time) -> Looked {
                     (Some(_), _) => {}
                 }
                 observations.push(answer.observed(&piece.name, old.unwrap_or(now)));
-                candidate.notes.extend(answer.note);
+                candidate.notes.extend(answer.notes);
             }
             Matter::Log(log) => logs.push(log),
             Matter::Start { place, notes } => {

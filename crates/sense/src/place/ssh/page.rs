@@ -86,7 +86,7 @@ fn answer(head: &str, body: Vec<u8>) -> Result<Answer, Blind> {
     }
     let body = http::unpack(body, &header("content-encoding").unwrap_or_default(), limits.unpacked)?;
     let content_type = printable(header("content-type").unwrap_or_default().as_bytes(), 200).to_lowercase();
-    let open_ended = http::is_open_ended(|name| header(name).is_some());
+    let open_ended = http::is_open_ended(header);
     Ok(Answer { status, content_type, body, open_ended, ..Answer::default() })
 }
 
