@@ -79,3 +79,44 @@ fn what_may_only_be_left_out_is_no_zero() {
     let told: Vec<_> = account.values.iter().filter(|value| value.signal == Signal::REQ_RETRACTED_TOTAL).collect();
     assert_eq!(told.iter().map(|value| value.reading.value).collect::<Vec<_>>(), [Some(3.0)]);
 }
+
+/// The rank and value of each inferred zero.
+fn zeros(account: &Account) -> Vec<(Option<u32>, Option<f64>)> {
+    let zeros = account.values.iter().filter(|value| value.signal == Signal::REQ_RETRACTED_TOTAL);
+    zeros.map(|zero| (zero.rank.dp, zero.reading.value)).collect()
+}
+
+#[test]
+fn each_rank_that_only_its_process_tells_has_its_zero() {
+    // Two processes that run 1 and 5 requests are two ranks, and neither has retracted any.
+    let info = "made:info{version=\"2.1\"} 1\n";
+    let two = format!("{info}made:running{{pid=\"11\"}} 1\nmade:running{{pid=\"12\"}} 5\n");
+    assert_eq!(zeros(&lazy(&two, |_| ())), [(Some(0), Some(0.0)), (Some(1), Some(0.0))]);
+    // Copies of one process are one rank.
+    let copies = two.replace(" 5", " 1");
+    assert_eq!(zeros(&lazy(&copies, |_| ())), [(Some(0), Some(0.0))]);
+    // Whose a number is that names none of the ranks beside it cannot be told.
+    let rows = LAZY.replace("\n]\n", "\n  { name = \"waiting\", signal = \"req.waiting\" },\n]\n");
+    let one = format!("{info}made:running 6\nmade:waiting{{engine=\"0\"}} 1\nmade:waiting{{engine=\"1\"}} 2\n");
+    assert_eq!(zeros(&told(&tables(&rows), &[answer("/metrics", &one)], &[])), []);
+}
+
+#[test]
+fn zeros_are_of_no_more_ranks_than_are_read() {
+    let mut body = "made:info{version=\"2.1\"} 1\n".to_owned();
+    body.extend((0..3000).map(|rank| format!("made:running{{engine=\"{rank}\"}} 0\n")));
+    let account = lazy(&body, |_| ());
+    assert!(account.notes.iter().any(|note| note.text.contains("more than 1024 ranks")), "{:?}", account.notes);
+    let of = |signal| account.values.iter().filter(|value| value.signal == signal).count();
+    assert_eq!((of(Signal::REQ_RUNNING), of(Signal::REQ_RETRACTED_TOTAL)), (1024, 1024));
+}
+
+#[test]
+fn a_series_that_stands_twice_must_say_the_same() {
+    // The 40 of one mode is not the 40 of another that said 20 before.
+    let twice = "made:hits{mode=\"device\"} 20\nmade:hits{mode=\"host\"} 40\nmade:hits{mode=\"device\"} 40\n";
+    let hits = of(&page(HITS, twice), Signal::CACHE_HITS_TOTAL).expect("a reading");
+    assert_eq!((hits.state, hits.value), (State::Impossible, None), "{hits:?}");
+    let same = twice.replace("device\"} 40", "device\"} 20");
+    assert_eq!(value(&page(HITS, &same), Signal::CACHE_HITS_TOTAL), Some(60.0));
+}

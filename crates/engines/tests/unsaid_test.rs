@@ -88,3 +88,16 @@ fn only_series_of_its_own_prove_a_page_on() {
     let account = told(&tables, &[answer("/metrics", "made:stored 5\nmade:running 0\n")], &[]);
     assert_eq!(account.fact("metrics"), Some("on"));
 }
+
+#[test]
+fn each_is_kept_once_however_often_it_is_declared() {
+    let (account, _) = said(&"# TYPE made:usage gauge\n# TYPE made:thrown counter\n".repeat(5_000));
+    assert_eq!(unsaid(&account), [("usage", Silence::Declared), ("thrown_total", Silence::Declared)]);
+}
+
+#[test]
+fn a_cut_line_is_the_reason_though_its_family_is_declared() {
+    let (account, why) = saved("# TYPE made:usage gauge\nmade:running 3\nmade:usage{model=\"m\"} 0.5");
+    assert_eq!(unsaid(&account), [("usage", Silence::Cut)]);
+    assert_eq!(why, "the line of usage is the last one of /metrics and has no end: its number may have been cut");
+}

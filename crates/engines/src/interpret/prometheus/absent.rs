@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, Observation, RankValue, Reading};
+use model::{Account, Observation, RankId, RankValue, Reading, Signal};
 
 use super::super::{counts, ranks, spots};
 use super::{Is, Place, Seen};
@@ -10,19 +10,24 @@ use crate::table::Source;
 use crate::table::condition::Holds;
 
 /// The rows of which nothing is on the page although their writer is, with the places that would have counted. `named`
-/// are rows of which anything is there: one that says it for some ranks alone leaves the others open.
+/// are rows of which anything is there: one that says it for some ranks alone leaves the others open. `seen` are samples
+/// whose ranks are told, and no more of them than are read.
 pub(super) fn zeros(
     source: &Source,
     named: &BTreeSet<usize>,
     seen: &[Seen],
     account: &Account,
 ) -> Vec<(usize, BTreeSet<Place>)> {
+    let ranks: BTreeSet<&Option<String>> =
+        seen.iter().filter(|one| one.place.dp > Some(0)).map(|one| &one.place.worker).collect();
+    // Where others name ranks, a series that does not is of none that could be told.
+    let whose = |one: &&Seen| one.place.dp.is_some() || !ranks.contains(&one.place.worker);
     let told = |signal| named.iter().any(|row| source.read[*row].signal == signal);
     let rows = source.read.iter().enumerate().filter(|(_, row)| counts(row, account) && !told(row.signal));
     let zeros = rows.filter_map(|(index, row)| {
         let zero = row.zero.as_ref().filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
         let beside = |one: &&Seen| one.part.part == Is::Own && source.read[one.part.row].name == zero.beside;
-        let places: BTreeSet<Place> = seen.iter().filter(beside).map(|one| one.place.clone()).collect();
+        let places: BTreeSet<Place> = seen.iter().filter(beside).filter(whose).map(|one| one.place.clone()).collect();
         (!places.is_empty()).then_some((index, places))
     });
     zeros.collect()
@@ -36,14 +41,15 @@ pub(super) fn add(
     zeros: Vec<(usize, BTreeSet<Place>)>,
     account: &mut Account,
 ) {
+    let of_this = account.values.iter().filter(|value| value.trust == trust);
+    let mut said: BTreeSet<(RankId, Signal)> = of_this.map(|value| (value.rank, value.signal)).collect();
     for (index, places) in zeros {
         let row = &source.read[index];
         for place in places {
             let kinds = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)];
-            let said: BTreeMap<&str, u32> = kinds.into_iter().filter_map(|(kind, n)| Some((kind, n?))).collect();
-            let rank = ranks::rank(&said, account);
-            let known = |known: &RankValue| known.trust == trust && known.rank == rank && known.signal == row.signal;
-            if account.values.iter().any(known) {
+            let labels: BTreeMap<&str, u32> = kinds.into_iter().filter_map(|(kind, n)| Some((kind, n?))).collect();
+            let rank = ranks::rank(&labels, account);
+            if !said.insert((rank, row.signal)) {
                 continue;
             }
             let unit = row.unit.unwrap_or(row.signal.unit());

@@ -22,8 +22,8 @@ struct Said {
     stamped: bool,
     /// The first one's line of the page.
     line: u32,
-    /// The labels of those that were added up, by their sum.
-    labels: BTreeSet<u64>,
+    /// The numbers of those that were added up, by the sum of their labels.
+    labels: BTreeMap<u64, f64>,
     /// What a series said that is there already with another number, or with other factors.
     twice: Option<f64>,
 }
@@ -32,7 +32,7 @@ impl Said {
     /// The one number of all of them, by the row's rule; `Err` with what was said where they differ and may not.
     fn folded(&self, read: &Read) -> Result<f64, String> {
         let first = self.values[0];
-        let differ = self.values.iter().any(|value| *value != first && !(value.is_nan() && first.is_nan()));
+        let differ = self.values.iter().any(|value| !is_same(*value, first));
         // A part that cannot be is the answer, and not hidden in a sum.
         if let Some(wrong) = self.values.iter().find(|value| !may_be(**value)) {
             return Ok(*wrong);
@@ -54,6 +54,10 @@ impl Said {
     }
 }
 
+fn is_same(one: f64, other: f64) -> bool {
+    one == other || (one.is_nan() && other.is_nan())
+}
+
 /// One reading a row and place. Of how many ranks there are is known only where the page was read with `all_ranks`.
 pub(super) fn fold(
     source: &Source,
@@ -64,16 +68,17 @@ pub(super) fn fold(
 ) -> ByPlace {
     let mut values: BTreeMap<(Place, Part), Said> = BTreeMap::new();
     for Seen { part, place, factors, name, value, at, stamped, line, labels, .. } in seen {
-        let (none, own) = (BTreeSet::new(), factors.clone());
+        let (none, own) = (BTreeMap::new(), factors.clone());
         let first = || Said { name, values: Vec::new(), factors, at, stamped, line, labels: none, twice: None };
         let said = values.entry((place, part)).or_insert_with(first);
-        if !said.labels.insert(labels) {
+        if let Some(known) = said.labels.get(&labels) {
             // The very same series again: once, or nothing where it says something else.
-            if !said.values.contains(&value) {
+            if !is_same(*known, value) {
                 said.twice = Some(value);
             }
             continue;
         }
+        said.labels.insert(labels, value);
         if source.read[part.row].fold == Fold::One && own != said.factors {
             said.twice = Some(value);
         }
@@ -89,9 +94,9 @@ pub(super) fn fold(
         .map(|((place, _), said)| (place.clone(), said.values[0]))
         .collect();
     // Of the whole page: a series may be there for some of the ranks only.
-    let mut ranks_of: BTreeMap<&Option<String>, BTreeSet<u32>> = BTreeMap::new();
+    let mut dps: BTreeMap<&Option<String>, BTreeSet<u32>> = BTreeMap::new();
     for (place, _) in values.keys() {
-        ranks_of.entry(&place.worker).or_default().extend(place.dp);
+        dps.entry(&place.worker).or_default().extend(place.dp);
     }
     let mut readings = ByPlace::new();
     for ((place, part), said) in values.iter().filter(|((_, part), _)| part.part == Is::Own) {
@@ -104,7 +109,7 @@ pub(super) fn fold(
         };
         let plus = (0..row.plus.len()).map(|index| beside(Is::Plus(index))).collect();
         let idle = runs.map(|running| *running == 0.0);
-        let ranks = all_ranks.then(|| ranks_of.get(&place.worker).map_or(1, |ranks| ranks.len().max(1)));
+        let ranks = all_ranks.then(|| dps.get(&place.worker).map_or(1, |dps| dps.len().max(1)));
         let around = Around { other: beside(Is::Over), plus, ranks, named: &|_| None, idle, off: None };
         let reading = if frozen && runs.is_none_or(|running| *running == 0.0) && said.values[0] != 0.0 {
             let why =

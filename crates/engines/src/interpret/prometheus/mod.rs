@@ -146,12 +146,12 @@ pub(super) fn read(
     if seen.is_empty() {
         return empty_page(table, source, page);
     }
+    pids::tell_apart(source, &mut seen, account);
+    let all_ranks = !cut_ranks(source, &mut seen, account);
     // Of a page that is saved, passed on or cut what is missing may only have been left out.
     let passed = observation.outcome.as_ref().is_ok_and(|answer| answer.passed.is_some());
     let whole = only.is_none() && !may_be_cut && !passed && summary.notes().is_empty() && bad_labels == 0;
     let zeros = if whole { absent::zeros(source, &named, &seen, account) } else { Vec::new() };
-    pids::tell_apart(source, &mut seen, account);
-    let all_ranks = !cut_ranks(source, &mut seen, account);
     let readings = fold(source, observation, seen, all_ranks, account);
     keep(trust, table, source, observation, readings, account);
     absent::add(trust, source, observation, zeros, account);
@@ -215,17 +215,15 @@ fn keep(
     account: &mut Account,
 ) {
     let mut pools: BTreeMap<(RankId, String, String), Readings> = BTreeMap::new();
-    let own = account.values.iter().enumerate().filter(|(_, known)| known.trust == trust);
-    let mut known: BTreeMap<(RankId, Signal), usize> = BTreeMap::new();
-    for (at, value) in own {
-        known.entry((value.rank, value.signal)).or_insert(at);
-    }
+    let of_this = account.values.iter().enumerate().filter(|(_, value)| value.trust == trust);
+    let mut said: BTreeMap<(RankId, Signal), usize> =
+        of_this.map(|(at, value)| ((value.rank, value.signal), at)).collect();
     for (place, rows) in by_place {
-        let said: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
+        let labels: BTreeMap<&str, u32> = [("dp", place.dp), ("tp", place.tp), ("pp", place.pp)]
             .into_iter()
             .filter_map(|(kind, n)| Some((kind, n?)))
             .collect();
-        let rank = ranks::rank(&said, account);
+        let rank = ranks::rank(&labels, account);
         let mut view = Readings::new();
         for (index, reading) in rows {
             let row = &source.read[index];
@@ -236,11 +234,13 @@ fn keep(
                 add(pools.entry((rank, pool.clone(), tier)).or_default(), row.signal, reading);
             } else {
                 // One source speaks of one number once: a row that cannot be is not replaced by one that means less.
-                let at = *known.entry((rank, row.signal)).or_insert(account.values.len());
-                match account.values.get_mut(at) {
-                    Some(known) if known.reading.state == State::NotReported => known.reading = reading,
+                match said.get(&(rank, row.signal)).map(|at| &mut account.values[*at].reading) {
+                    Some(known) if known.state == State::NotReported => *known = reading,
                     Some(_) => {}
-                    None => account.values.push(RankValue { trust, rank, signal: row.signal, reading }),
+                    None => {
+                        said.insert((rank, row.signal), account.values.len());
+                        account.values.push(RankValue { trust, rank, signal: row.signal, reading });
+                    }
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! What a page is and whose its series are.
 
+use std::collections::BTreeSet;
+
 use model::Silence;
 use wire::exposition::{self, Limits};
 
@@ -46,31 +48,36 @@ fn is_own(table: &Table, source: &Source, name: &str) -> bool {
 }
 
 /// Of `names`, those that stand on the page and have no sample that could be read: declared ones, and that of a last line
-/// without an end, where that was not read.
+/// without an end, where that was not read. Each once, however often the page has it, and the cut one as that.
 pub(super) fn unsaid(
     table: &Table,
     page: &[u8],
     summary: &exposition::Summary,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<(String, Silence)> {
+    let cut = cut_name(table, page, summary).filter(|name| wanted(name));
+    let mut known: BTreeSet<String> = cut.iter().map(|name| (*name).to_owned()).collect();
     let mut found = Vec::new();
     for declared in exposition::metadata(page, &Limits::whole()) {
         let name = found_name(table, &declared.name);
         // The family of a counter may be called without its ending.
         let of_counter = format!("{name}_total");
         let name = [name, &of_counter].into_iter().find(|name| wanted(name));
-        found.extend(name.map(|name| (name.to_owned(), Silence::Declared)));
-    }
-    if summary.first_bad.iter().any(|bad| bad.reason == exposition::Reason::Unterminated) {
-        let last = page.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
-        let end = last.iter().position(|byte| matches!(byte, b'{' | b' ' | b'\t')).unwrap_or(last.len());
-        let name = std::str::from_utf8(&last[..end]).map(|name| found_name(table, name)).unwrap_or_default();
-        if wanted(name) {
-            found.push((name.to_owned(), Silence::Cut));
+        if let Some(name) = name.filter(|name| !known.contains(*name)) {
+            known.insert(name.to_owned());
+            found.push((name.to_owned(), Silence::Declared));
         }
     }
-    found.dedup();
+    found.extend(cut.map(|name| (name.to_owned(), Silence::Cut)));
     found
+}
+
+/// The name on a last line that has no end, and was therefore not read.
+fn cut_name<'a>(table: &Table, page: &'a [u8], summary: &exposition::Summary) -> Option<&'a str> {
+    summary.first_bad.iter().find(|bad| bad.reason == exposition::Reason::Unterminated)?;
+    let last = page.rsplit(|byte| *byte == b'\n').next()?.trim_ascii_start();
+    let end = last.iter().position(|byte| matches!(byte, b'{' | b' ' | b'\t')).unwrap_or(last.len());
+    std::str::from_utf8(&last[..end]).ok().map(|name| found_name(table, name))
 }
 
 /// What stands for a sample's own value in the place of a label.

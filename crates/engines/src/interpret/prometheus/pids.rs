@@ -32,21 +32,21 @@ pub(super) fn tell_apart(source: &Source, seen: &mut Vec<Seen>, account: &mut Ac
         account.notes.push(Note::new("pid-copies", text));
         return;
     }
-    let pids: BTreeSet<u64> = seen.iter().filter_map(|sample| sample.pid).collect();
     if seen.iter().all(|sample| sample.pid.is_none() || sample.place.dp.is_some()) {
         // Another label names the rank.
         return;
     }
-    let order: BTreeMap<u64, u32> = pids.iter().copied().zip(0..).collect();
+    let pids: BTreeSet<u64> = seen.iter().filter_map(|sample| sample.pid).collect();
+    let ranks: BTreeMap<u64, u32> = pids.into_iter().zip(0..).collect();
     for sample in seen.iter_mut() {
         if let (Some(pid), None) = (sample.pid, sample.place.dp) {
-            sample.place.dp = order.get(&pid).copied();
+            sample.place.dp = ranks.get(&pid).copied();
         }
     }
     let text = format!(
         "GET {}: {} ranks are told apart by their process id alone; their order is that of the ids",
         source.get,
-        pids.len()
+        ranks.len()
     );
     account.notes.push(Note::new("ranks-by-pid", text));
 }
