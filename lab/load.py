@@ -24,6 +24,7 @@ def parse_arguments():
     p.add_argument("-n", "--requests", type=int, default=16)
     p.add_argument("-p", "--prompt", type=int, default=200, help="tokens of each prompt")
     p.add_argument("-o", "--output", type=int, default=100, help="tokens of each answer")
+    p.add_argument("--spread", type=float, default=0, help="share by which answers are shorter, by chance, at most: 0 to 1")
     p.add_argument("-c", "--concurrency", type=int, default=8)
     p.add_argument("--prefix", type=int, default=0, help="leading tokens that all prompts share")
     p.add_argument("--seed", type=int, default=1)
@@ -61,15 +62,20 @@ class Load:
         rng = random.Random(self.options.seed * 1_000_003 + number)
         return self.prefix + [rng.randrange(3, 500) for _ in range(self.options.prompt - len(self.prefix))]
 
+    def output(self, number):
+        """Requests that begin together also end together, unless their answers differ."""
+        shorter = random.Random(-number).random() * self.options.spread
+        return max(1, round(self.options.output * (1 - shorter)))
+
     def question(self, number):
         """The path and body of a request, and where in the answer it says what it was."""
-        o, prompt = self.options, self.prompt(number)
+        o, prompt, output = self.options, self.prompt(number), self.output(number)
         if o.completions:
             words = " ".join(f"w{token}" for token in prompt)  # one token each: tiny_model.py
-            body = {"model": "tiny", "prompt": words, "max_tokens": o.output, "ignore_eos": True}
+            body = {"model": "tiny", "prompt": words, "max_tokens": output, "ignore_eos": True}
             return "/v1/completions", body, "usage"
-        length = {"ignore_eos": True} if o.mode == "ignore_eos" else {"min_new_tokens": o.output}
-        parameters = {"max_new_tokens": o.output, "temperature": 0.8, **length}
+        length = {"ignore_eos": True} if o.mode == "ignore_eos" else {"min_new_tokens": output}
+        parameters = {"max_new_tokens": output, "temperature": 0.8, **length}
         return "/generate", {"input_ids": prompt, "sampling_params": parameters}, "meta_info"
 
     def ask(self, number, rank):
