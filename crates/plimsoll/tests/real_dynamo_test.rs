@@ -73,6 +73,11 @@ fn of<'a>(told: &'a Value, engine: &str) -> Vec<&'a Value> {
 }
 
 fn watch(dynamo: &Dynamo, servers: &[&str]) -> Result<Vec<Seen>, Failed> {
+    while_loaded(dynamo, Duration::from_millis(150), || look(dynamo, servers))
+}
+
+/// Looks again and again, with a pause behind each, until the load has run.
+fn while_loaded(dynamo: &Dynamo, pause: Duration, look: impl Fn() -> Seen) -> Result<Vec<Seen>, Failed> {
     let mut load: Child = dynamo.load(LOAD);
     let (begun, mut seen) = (Instant::now(), Vec::new());
     while load.try_wait()?.is_none() {
@@ -80,8 +85,8 @@ fn watch(dynamo: &Dynamo, servers: &[&str]) -> Result<Vec<Seen>, Failed> {
             let _ = load.kill();
             return Err("the load does not end".into());
         }
-        seen.push(look(dynamo, servers));
-        std::thread::sleep(Duration::from_millis(150));
+        seen.push(look());
+        std::thread::sleep(pause);
     }
     Ok(seen)
 }
@@ -171,7 +176,16 @@ fn vllm() -> Result<(), Failed> {
 
 fn trtllm() -> Result<(), Failed> {
     let dynamo = Dynamo::with(&["--flavour", "trtllm"]);
-    let seen = watch(&dynamo, &["frontend", "worker-0"])?;
+    let in_use = |seen: &Seen| of(&seen.told, "dynamo-worker")[0]["ranks"][0]["pools"][0]["in_use"]["value"].as_f64();
+    let mut seen = Vec::new();
+    // This flavour lets in only what fits to its end (its one policy, guaranteed_no_evict): how full it gets hangs on which
+    // requests meet.
+    for _ in 0..5 {
+        seen.extend(watch(&dynamo, &["frontend", "worker-0"])?);
+        if seen.iter().filter_map(in_use).any(|in_use| in_use >= 0.9) {
+            break;
+        }
+    }
     hold(&dynamo, "worker-0", 0, &seen)
 }
 
@@ -203,17 +217,7 @@ fn metrics_off() -> Result<(), Failed> {
 
 /// Looks at the whole host while a load runs, so that workers are found by their processes.
 fn search(dynamo: &Dynamo) -> Result<Vec<Seen>, Failed> {
-    let mut load: Child = dynamo.load(LOAD);
-    let (begun, mut seen) = (Instant::now(), Vec::new());
-    while load.try_wait()?.is_none() {
-        if begun.elapsed() > Duration::from_mins(3) {
-            let _ = load.kill();
-            return Err("the load does not end".into());
-        }
-        seen.push(run(dynamo, &["status", "--json"]));
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    Ok(seen)
+    while_loaded(dynamo, Duration::from_millis(100), || run(dynamo, &["status", "--json"]))
 }
 
 /// Every number is one that the worker's rank published while the look went on, in the very tokens, as another listener got
