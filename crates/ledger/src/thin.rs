@@ -1,0 +1,170 @@
+//! Thinning: a few neighbouring segments become one of longer steps, target by target, and are then replaced at once.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::chunk::About;
+use crate::disk::File;
+use crate::error::Error;
+use crate::events::Event;
+use crate::frame::{self, Kind};
+use crate::ledger::Ledger;
+use crate::options::Thinning;
+use crate::rows::Fold;
+use crate::segment::{Entry, Id, Segment, start};
+use crate::steps::of_steps;
+
+/// Most segments that become one.
+const TOGETHER: usize = 6;
+/// The segment that is being made.
+pub(crate) const NEW: &str = "thin.new";
+
+/// A thinned segment that is being made.
+pub(crate) struct Thin {
+    sources: Vec<Arc<Segment>>,
+    step: i64,
+    targets: VecDeque<Arc<str>>,
+    segment: Segment,
+}
+
+impl Thin {
+    /// Bytes of the new segment so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.segment.bytes
+    }
+}
+
+impl Ledger {
+    /// Does one piece of thinning, at most one target of a few segments; false where nothing is old enough.
+    pub(crate) fn thin_some(&mut self, now: i64) -> Result<bool, Error> {
+        let Some(thin) = &self.thin else {
+            self.thin = self.begin_thinning(now)?;
+            return Ok(self.thin.is_some());
+        };
+        // Steps of a target are not larger than its looks were. What is dropped for them may be of what is thinned.
+        let next = thin.targets.front().cloned();
+        let parts = thin.sources.iter().flat_map(|segment| &segment.entries);
+        let parts = parts.filter(|entry| match &next {
+            Some(target) => entry.place.kind == Kind::Chunk && entry.about.target == *target,
+            None => entry.place.kind == Kind::Events,
+        });
+        let need = parts.map(|entry| entry.place.end() - entry.place.at).sum();
+        self.make_room(need)?;
+        let Some(mut thin) = self.thin.take() else { return Ok(true) };
+        let done = match thin.targets.pop_front() {
+            Some(target) => self.thin_target(thin, &target, now),
+            None => self.finish_thinning(thin),
+        };
+        if done.is_err() {
+            // It begins anew at the next call.
+            let _ = self.disk.remove(NEW);
+        }
+        done.map(|()| true)
+    }
+
+    /// Gives up thinning a segment that is not there any more.
+    pub(crate) fn thin_without(&mut self, id: Id) -> Result<(), Error> {
+        if self.thin.as_ref().is_some_and(|thin| thin.sources.iter().any(|segment| segment.id == id)) {
+            self.thin = None;
+            self.disk.remove(NEW)?;
+        }
+        Ok(())
+    }
+
+    /// The first run of neighbours that are old enough, and are enough or overdue.
+    fn begin_thinning(&mut self, now: i64) -> Result<Option<Thin>, Error> {
+        let view = self.shared.now();
+        for (tier, Thinning { after_ms, step_ms }) in self.options.thin.iter().copied().enumerate() {
+            let whole = if self.growing { view.segments.len().saturating_sub(1) } else { view.segments.len() };
+            let age = |segment: &Segment| segment.span().map_or(0, |(_, to)| now.saturating_sub(to));
+            let fits = |segment: &&Arc<Segment>| usize::from(segment.id.tier) == tier && age(segment) > after_ms;
+            let run: Vec<_> = view.segments[..whole]
+                .iter()
+                .skip_while(|segment| !fits(segment))
+                .take_while(fits)
+                .take(TOGETHER)
+                .cloned()
+                .collect();
+            let overdue = run.first().is_some_and(|first| age(first) > after_ms.saturating_mul(2));
+            let Some(last) = run.last().filter(|_| run.len() == TOGETHER || overdue) else { continue };
+            let id = Id { number: last.id.number, tier: tier as u8 + 1 };
+            let replaced: Vec<Id> = run.iter().map(|segment| segment.id).collect();
+            let chunks =
+                run.iter().flat_map(|segment| &segment.entries).filter(|entry| entry.place.kind == Kind::Chunk);
+            let targets: BTreeSet<Arc<str>> = chunks.map(|entry| entry.about.target.clone()).collect();
+            let file: Arc<File> = Arc::new(self.disk.create(NEW)?);
+            let mut segment = Segment { id, file, bytes: 0, entries: Vec::new() };
+            let start = start(&replaced);
+            self.disk.write(&segment.file, NEW, 0, &start)?;
+            segment.bytes = start.len() as u64;
+            return Ok(Some(Thin { sources: run, step: step_ms, targets: targets.into_iter().collect(), segment }));
+        }
+        Ok(None)
+    }
+
+    /// Gathers all looks of a target; what is damaged is left out, and is an event.
+    fn thin_target(&mut self, mut thin: Thin, target: &Arc<str>, now: i64) -> Result<(), Error> {
+        let mut fold = Fold::new(thin.step);
+        let mut numbers = (u64::MAX, 0);
+        let mut notes = Vec::new();
+        for segment in &thin.sources {
+            for entry in &segment.entries {
+                if entry.place.kind != Kind::Chunk || entry.about.target != *target {
+                    continue;
+                }
+                numbers = (numbers.0.min(entry.about.first), numbers.1.max(entry.about.last));
+                match segment.rows(entry, &|_| true) {
+                    Ok(rows) => fold.add(&rows, |_| true),
+                    Err(note) => notes.push(note.text),
+                }
+            }
+        }
+        let (times, lines) = fold.finish();
+        if !times.is_empty() {
+            let (about, body) = of_steps(target, thin.step, numbers, &times, &lines);
+            self.thin_write(&mut thin, Kind::Chunk, about, &body)?;
+        }
+        self.thin = Some(thin);
+        for text in notes {
+            self.event(Event { time: now, target: target.to_string(), kind: "damaged".to_owned(), text, value: None })?;
+        }
+        Ok(())
+    }
+
+    fn thin_write(&mut self, thin: &mut Thin, kind: Kind, about: About, body: &[u8]) -> Result<(), Error> {
+        let at = thin.segment.bytes;
+        let mut frame = Vec::new();
+        frame::put(&mut frame, at, kind, &about.put(), body);
+        self.disk.write(&thin.segment.file, NEW, at, &frame)?;
+        if let Some((place, _)) = frame::read(&frame, at) {
+            thin.segment.entries.push(Entry { place, about });
+        }
+        thin.segment.bytes += frame.len() as u64;
+        Ok(())
+    }
+
+    /// Copies the events, and puts the new segment in the old ones' place.
+    fn finish_thinning(&mut self, mut thin: Thin) -> Result<(), Error> {
+        for segment in thin.sources.clone() {
+            for entry in segment.entries.iter().filter(|entry| entry.place.kind == Kind::Events) {
+                if let Ok(body) = segment.body(entry) {
+                    self.thin_write(&mut thin, Kind::Events, entry.about.clone(), &body)?;
+                }
+            }
+        }
+        let name = thin.segment.id.name();
+        self.disk.sync(&thin.segment.file, NEW)?;
+        self.disk.rename(NEW, &name)?;
+        self.disk.sync_names()?;
+        let old: Vec<Id> = thin.sources.iter().map(|segment| segment.id).collect();
+        self.shared.change(|view| {
+            let at = view.segments.iter().position(|segment| old.contains(&segment.id)).unwrap_or_default();
+            view.segments.retain(|segment| !old.contains(&segment.id));
+            view.segments.insert(at, Arc::new(thin.segment));
+        });
+        for id in old {
+            self.disk.remove(&id.name())?;
+        }
+        self.disk.sync_names()
+    }
+}
