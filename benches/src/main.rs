@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::Duration;
 
-use benches::{logs, pages, parsers, source};
+use benches::{history, logs, pages, parsers, source};
 use rustix::time::{ClockId, clock_gettime};
 
 const RUNS: usize = 5;
@@ -28,11 +28,12 @@ fn main() {
         Some("all") => println!("{}", parsers::wire_all(&recorded)),
         Some("ours") => ours(&recorded, &wanted),
         Some("logs") => walks(),
+        Some("history") => history::run(std::env::args().nth(2).as_deref(), cpu_seconds),
         Some("best") => {
             best(&recorded, &wanted);
             best(&pages::merged(), &wanted);
         }
-        Some(other) => eprintln!("no such run: {other}; there are: wanted, all, ours, best, logs, source"),
+        Some(other) => eprintln!("no such run: {other}; there are: wanted, all, ours, best, logs, source, history"),
     }
 }
 

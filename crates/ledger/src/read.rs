@@ -269,6 +269,16 @@ fn trimmed(target: &Arc<str>, key: Key, mut points: Vec<Point>) -> Option<Series
     if !points.is_sorted_by_key(Point::time) {
         points.sort_by_key(Point::time);
     }
+    // A step's looks may stand in two segments.
+    points.dedup_by(|later, point| match (point, later) {
+        (Point::Step { time, step_ms, summary }, Point::Step { time: same, step_ms: as_long, summary: rest })
+            if (*time, *step_ms) == (*same, *as_long) =>
+        {
+            summary.merge(rest);
+            true
+        }
+        _ => false,
+    });
     let first = points.iter().position(|point| !point.is_absent())?;
     let last = points.iter().rposition(|point| !point.is_absent())?;
     points.truncate(last + 1);
