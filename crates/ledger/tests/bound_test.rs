@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use ledger::{Event, Ledger, Options, Point, Sample, Thinning};
 use support::{BEGIN, Dice, events, everything, key, open, small};
@@ -109,32 +110,61 @@ fn a_smaller_bound_is_kept_to_from_the_next_chunk_on() {
     assert!(check(&ledger, 2599) > 0);
 }
 
+/// The ledger whose state is copied when its first segment is gone and its first log is not, and where to.
+static COPIED: Mutex<Option<(PathBuf, PathBuf)>> = Mutex::new(None);
+
+fn copy_when_dropped(_: &'static str) {
+    let folders = COPIED.lock().expect("a lock").clone();
+    let Some((from, to)) = folders else { return };
+    if to.join("format").exists() || from.join("segment-0000000001-0").exists() || !from.join("log-0000000001").exists()
+    {
+        return;
+    }
+    for entry in std::fs::read_dir(&from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        std::fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+    }
+}
+
 #[test]
 fn what_was_dropped_does_not_come_back_from_the_log() {
-    let folder = tempfile::tempdir().expect("a folder");
-    // One target that never fills a chunk keeps the log's oldest file, while another one fills the directory.
-    let options = || Options { chunk_looks: 200, chunk_ms: i64::MAX, thin: vec![], ..options() };
-    let mut ledger = open(folder.path(), options());
+    let (folder, copy) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    // One target that never fills a chunk keeps the log, which has all looks at the other one too.
+    let roomy = || Options {
+        bytes: 64 << 20,
+        log_bytes: 16 << 20,
+        chunk_looks: 100,
+        chunk_ms: i64::MAX,
+        thin: vec![],
+        ..options()
+    };
+    let mut ledger = open(folder.path(), roomy());
     let mut dice = Dice(5);
-    let keys: Vec<_> = (0..400).map(|index| key(&index.to_string())).collect();
     let quiet = ledger.shape("quiet", vec![key("0")]).expect("a shape");
-    let loud = ledger.shape("loud", keys).expect("a shape");
+    let loud = ledger.shape("loud", (0..400).map(|index| key(&index.to_string())).collect()).expect("a shape");
     ledger.append(&quiet, BEGIN, &[Sample::Value(0.0)]).expect("a look");
-    for second in 0..1000 {
+    for second in 0..400 {
         let mut samples = vec![Sample::Value(second as f64)];
         samples.extend((1..400).map(|_| Sample::Value(dice.below(1 << 50) as f64 / 3.0)));
         ledger.append(&loud, BEGIN + second * 1000, &samples).expect("a look");
         ledger.sync().expect("synced");
-        if second % 97 == 0 {
-            let before = everything(&ledger.reader());
-            drop(ledger);
-            ledger = open(folder.path(), options());
-            assert_eq!(everything(&ledger.reader()), before);
-        }
+        while ledger.tidy(BEGIN).expect("tidied") {}
     }
-    assert!(bytes(folder.path()) <= BOUND);
-    let first = everything(&ledger.reader())[0].points[0].time();
-    assert!(first > BEGIN, "something was dropped");
+    drop(ledger);
+    // The bound becomes a quarter of what is there. The first segment has to go; a crash comes right then.
+    let tight = Options { bytes: BOUND, log_bytes: 128 << 10, at: copy_when_dropped, ..roomy() };
+    let mut ledger = open(folder.path(), tight);
+    *COPIED.lock().expect("a lock") = Some((folder.path().to_owned(), copy.path().to_owned()));
+    while ledger.tidy(BEGIN).expect("tidied") {}
+    drop(ledger);
+    *COPIED.lock().expect("a lock") = None;
+    assert!(copy.path().join("format").exists(), "the first segment went while its log was there");
+    let ledger = open(copy.path(), roomy());
+    let series = everything(&ledger.reader());
+    // Its first chunk had the looks 0 to 99.
+    let loud = series.iter().find(|series| &*series.target == "loud" && series.key == key("0")).expect("the rest");
+    assert_eq!(loud.points[0], Point::Look { time: BEGIN + 100_000, sample: Sample::Value(100.0) });
+    assert_eq!(loud.points.len(), 300);
+    assert!(series.iter().any(|series| &*series.target == "quiet"));
 }
 
 #[test]
