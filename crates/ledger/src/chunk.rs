@@ -74,7 +74,7 @@ pub(crate) fn of_looks(looks: &[Arc<Look>]) -> (About, Vec<u8>) {
     let mut columns = Writer::default();
     columns.push_wholes(&lines.times);
     let mut states = Vec::new();
-    for line in &lines.lines {
+    for line in &lines.series {
         put_runs(&mut states, &line.states);
         columns.push(&line.numbers);
     }

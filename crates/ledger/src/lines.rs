@@ -19,7 +19,7 @@ pub(crate) struct Line {
 pub(crate) struct Lines {
     pub(crate) times: Vec<i64>,
     pub(crate) keys: Vec<Key>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) series: Vec<Line>,
 }
 
 impl Lines {
@@ -37,12 +37,12 @@ impl Lines {
                 shape = Some(look.shape.id);
             }
             for (sample, place) in look.samples().into_iter().zip(&places) {
-                let Some(line) = place.map(|place| &mut all.lines[place]) else { continue };
+                let Some(line) = place.map(|place| &mut all.series[place]) else { continue };
                 line.states.push(sample.state());
                 line.numbers.extend(sample.number());
             }
             all.times.push(look.time);
-            for line in &mut all.lines {
+            for line in &mut all.series {
                 line.states.resize(row + 1, Sample::Absent.state());
             }
         }
@@ -53,8 +53,8 @@ impl Lines {
     fn place(&mut self, key: &Key, row: usize, known: &mut HashMap<Key, usize>) -> usize {
         *known.entry(key.clone()).or_insert_with(|| {
             self.keys.push(key.clone());
-            self.lines.push(Line { states: vec![Sample::Absent.state(); row], numbers: Vec::new() });
-            self.lines.len() - 1
+            self.series.push(Line { states: vec![Sample::Absent.state(); row], numbers: Vec::new() });
+            self.series.len() - 1
         })
     }
 }

@@ -106,7 +106,9 @@ fn replay(view: &mut View, replayed: Replayed) -> u64 {
     let most = done.values().flatten().map(|(_, last)| *last).max().unwrap_or_default();
     let numbers = replayed.looks.iter().map(|look| look.number);
     let most = numbers.chain(replayed.events.iter().map(|event| event.number)).fold(most, u64::max);
-    done.values_mut().for_each(|done| done.retain(|(_, last)| *last >= first));
+    for done in done.values_mut() {
+        done.retain(|(_, last)| *last >= first);
+    }
     // Looks stand in files in the order of their numbers, and each run of numbers of a target is one chunk.
     let open = |target: &Option<Arc<str>>, number: u64| {
         !done.get(target).is_some_and(|done| done.iter().any(|(first, last)| (first..=last).contains(&&number)))

@@ -64,8 +64,8 @@ impl Rows {
 
     /// The series of looks that are not in a chunk yet.
     pub(crate) fn of_looks(looks: &[Arc<Look>], wanted: &dyn Fn(&Key) -> bool) -> Self {
-        let Lines { times, keys, lines } = Lines::of(looks, wanted);
-        let cells = lines.iter().map(|line| Cells::Samples(line.samples().unwrap_or_default()));
+        let Lines { times, keys, series } = Lines::of(looks, wanted);
+        let cells = series.iter().map(|line| Cells::Samples(line.samples().unwrap_or_default()));
         let lines = keys.iter().cloned().zip(cells).collect();
         Self { step: 0, looks: vec![1; times.len()], times, lines, keys }
     }

@@ -106,20 +106,20 @@ impl Segment {
         let name = id.name();
         let file = disk.file(&name)?;
         let mut bytes = file.metadata().map_err(Error::io("look at", &disk.path(&name)))?.len();
-        let frames = match if last { None } else { skim(&file, bytes) } {
-            Some(frames) => frames,
-            None => {
-                let scan = frame::scan(&disk.contents(&name)?);
-                for range in &scan.damaged {
-                    notes.push(Note::new(&name, format!("{} bytes are damaged and lost", range.end - range.start)));
-                }
-                if scan.end < bytes {
-                    notes.push(Note::new(&name, format!("{} torn bytes at its end were cut off", bytes - scan.end)));
-                    disk.cut(&file, &name, scan.end)?;
-                    bytes = scan.end;
-                }
-                scan.frames
+        let skimmed = if last { None } else { skim(&file, bytes) };
+        let frames = if let Some(frames) = skimmed {
+            frames
+        } else {
+            let scan = frame::scan(&disk.contents(&name)?);
+            for range in &scan.damaged {
+                notes.push(Note::new(&name, format!("{} bytes are damaged and lost", range.end - range.start)));
             }
+            if scan.end < bytes {
+                notes.push(Note::new(&name, format!("{} torn bytes at its end were cut off", bytes - scan.end)));
+                disk.cut(&file, &name, scan.end)?;
+                bytes = scan.end;
+            }
+            scan.frames
         };
         let mut replaced = Vec::new();
         let mut entries = Vec::new();

@@ -13,6 +13,9 @@ use crate::frame::{self, Kind};
 use crate::key::{Key, Named, take_keys};
 use crate::look::{Look, decode};
 
+/// First and last of no numbers at all.
+const NO_NUMBERS: (u64, u64) = (u64::MAX, 0);
+
 /// One file of the log.
 pub(crate) struct LogFile {
     pub(crate) id: u64,
@@ -190,13 +193,12 @@ impl Wal {
                 disk.cut(&file, &name(*id), scan.end)?;
             }
             let mut known = HashMap::new();
-            let mut numbers = (u64::MAX, 0);
+            let mut numbers = NO_NUMBERS;
             let mut strange = 0;
             for (place, head) in &scan.frames {
                 let body = &bytes[place.body_at() as usize..place.end() as usize];
                 match all.take(place.kind, head, body, &mut known, shapes) {
-                    Some(Some(number)) => numbers = (numbers.0.min(number), numbers.1.max(number)),
-                    Some(None) => (),
+                    Some((first, last)) => numbers = (numbers.0.min(first), numbers.1.max(last)),
                     None => strange += 1,
                 }
             }
@@ -211,7 +213,8 @@ impl Wal {
 }
 
 impl Replayed {
-    /// Takes a frame in, and gives the number of the look or the event; `None` where it is not understood.
+    /// Takes a frame in, and gives the first and the last number that it says (names say none); `None` where it is not
+    /// understood.
     fn take(
         &mut self,
         kind: Kind,
@@ -219,7 +222,7 @@ impl Replayed {
         body: &[u8],
         known: &mut HashMap<u64, Arc<Named>>,
         shapes: &mut u64,
-    ) -> Option<Option<u64>> {
+    ) -> Option<(u64, u64)> {
         let mut head = Take(head);
         match kind {
             Kind::Shape => {
@@ -229,27 +232,27 @@ impl Replayed {
                 let keys: Vec<Key> = take_keys(&mut names)?;
                 *shapes += 1;
                 known.entry(head.u64()?).or_insert(Arc::new(Named { id: *shapes, target, keys, names: body.to_vec() }));
-                Some(None)
+                Some(NO_NUMBERS)
             }
             Kind::Look => {
                 let (shape, number, time) = (head.varint()?, head.varint()?, head.i64()?);
                 let shape = known.get(&shape)?.clone();
                 decode(body, shape.keys.len())?;
                 self.looks.push(Arc::new(Look { number, time, shape, bytes: body.into() }));
-                Some(Some(number))
+                Some((number, number))
             }
             Kind::Event => {
                 let number = head.u64()?;
                 let event = Event::take(&mut Take(body))?;
                 self.events.push(Arc::new(Numbered { number, event }));
-                Some(Some(number))
+                Some((number, number))
             }
             Kind::Dropped => {
                 let target = head.byte()? != 0;
                 let name = head.text()?.into();
                 let (first, last) = (head.varint()?, head.varint()?);
                 self.dropped.push((target.then_some(name), first, last));
-                Some(Some(last))
+                Some((last, last))
             }
             _ => None,
         }

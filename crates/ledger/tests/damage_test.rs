@@ -124,10 +124,10 @@ fn a_flipped_bit_anywhere_costs_what_it_is_in_and_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let given: Vec<Given> = (0..45).map(look).collect();
     let mut ledger = open(folder.path(), small());
-    for (index, look) in given.iter().enumerate() {
+    for (index, look) in (0i64..).zip(&given) {
         give(&mut ledger, look).expect("a look");
         if index % 10 == 0 {
-            ledger.event(event(index as i64)).expect("an event");
+            ledger.event(event(index)).expect("an event");
         }
         if index < 40 {
             tidy(&mut ledger, look.time);

@@ -1,7 +1,9 @@
 //! How many bytes a sample costs on the disk.
+#![allow(clippy::print_stdout, reason = "a test's own output")]
 
 #[path = "support/pages.rs"]
 mod pages;
+
 mod support;
 
 use ledger::Options;

@@ -105,8 +105,8 @@ proptest! {
     fn fewer_points_lose_no_peak(values in prop::collection::vec(0..1_000_000i64, 2..300), most in 1..40usize, thin in any::<bool>()) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut ledger = open(folder.path(), if thin { options() } else { small() });
-        for (index, value) in values.iter().enumerate() {
-            let time = BEGIN + index as i64 * 5000;
+        for (index, value) in (0i64..).zip(&values) {
+            let time = BEGIN + index * 5000;
             let samples = vec![(key("a"), Sample::Value(*value as f64))];
             give(&mut ledger, &Given { target: "t".into(), time, samples }).expect("a look");
             tidy(&mut ledger, time);
