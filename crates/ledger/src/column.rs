@@ -243,7 +243,9 @@ mod tests {
     /// Writes the columns, reads each, and gives the bytes of all.
     fn check(columns: &[Vec<f64>]) -> usize {
         let mut writer = Writer::default();
-        columns.iter().for_each(|column| writer.push(column));
+        for column in columns {
+            writer.push(column);
+        }
         let mut table = Take(&writer.table);
         let reader = Reader::new(&mut table, columns.len(), &writer.data).expect("columns");
         for (index, column) in columns.iter().enumerate() {
@@ -277,7 +279,7 @@ mod tests {
         });
         let first: Vec<f64> = steps.take(1000).collect();
         let second: Vec<f64> = first.iter().map(|number| number + 77.0).collect();
-        let alone = check(&[first.clone()]);
+        let alone = check(std::slice::from_ref(&first));
         // Eight bits a step cannot be had for less than a byte each.
         assert!(alone >= 1000, "{alone}");
         assert!(check(&[first, second]) < alone + 100);

@@ -22,7 +22,9 @@ fn what_was_synced_is_there_after_reopening() {
     let folder = tempfile::tempdir().expect("a folder");
     let looks = looks(20);
     let mut ledger = open(folder.path(), small());
-    looks.iter().for_each(|look| give(&mut ledger, look).expect("a look"));
+    for look in &looks {
+        give(&mut ledger, look).expect("a look");
+    }
     // Seen at once, by readers that were made before too.
     let reader = ledger.reader();
     assert_eq!(everything(&reader), expected(&looks));
@@ -127,7 +129,9 @@ fn queries_ask_for_targets_series_and_times() {
     let mut ledger = open(folder.path(), small());
     let mut looks = looks(30);
     looks.iter_mut().skip(1).step_by(2).for_each(|look| "other".clone_into(&mut look.target));
-    looks.iter().for_each(|look| give(&mut ledger, look).expect("a look"));
+    for look in &looks {
+        give(&mut ledger, look).expect("a look");
+    }
     tidy(&mut ledger, BEGIN);
     let used = key("kv.used");
     let (from, to) = (BEGIN + 20_000, BEGIN + 100_000);
