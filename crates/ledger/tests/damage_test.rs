@@ -66,7 +66,9 @@ fn a_log_that_was_torn_at_any_byte_has_all_looks_before() {
     let folder = tempfile::tempdir().expect("a folder");
     let given: Vec<Given> = (0..6).map(look).collect();
     let mut ledger = open(folder.path(), small());
-    given.iter().for_each(|look| give(&mut ledger, look).expect("a look"));
+    for look in &given {
+        give(&mut ledger, look).expect("a look");
+    }
     ledger.event(event(6)).expect("an event");
     ledger.sync().expect("synced");
     drop(ledger);
@@ -111,7 +113,9 @@ fn a_segment_that_was_torn_at_any_byte_has_all_chunks_before() {
         let torn = tempfile::tempdir().expect("a folder");
         copy(folder.path(), torn.path());
         // Without its log, as if the disk had lied about the segment.
-        files(torn.path(), "log-").iter().for_each(|file| std::fs::remove_file(file).expect("removed"));
+        for file in files(torn.path(), "log-") {
+            std::fs::remove_file(file).expect("removed");
+        }
         std::fs::write(torn.path().join(last.file_name().expect("a name")), &bytes[..end]).expect("written");
         let (count, _) = check(torn.path(), &given);
         assert!(count >= (segments.len() - 1) * 16, "{count} points of {} segments", segments.len());
