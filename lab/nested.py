@@ -27,7 +27,7 @@ NO_RIGHT = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSYS, errno.ENOSPC)
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWPID, NEWNET = 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
 RDONLY, NOSUID, NODEV, REMOUNT, BIND, MOVE, REC, PRIVATE = 1, 2, 4, 32, 4096, 8192, 16384, 1 << 18
 # Empty ones of its own; /etc, /dev and the folder of units are made below.
-OWN = ("/tmp", "/var/tmp", "/run", "/var/log", "/var/lib/systemd", "/srv")
+OWN = ("/tmp", "/var/tmp", "/run", "/var/log", "/var/lib", "/srv")
 # What the machine's own generators and units would start is none of our business: only these are there.
 UNITS = ("systemd-journald.service", "systemd-journald.socket", "systemd-journald-dev-log.socket",
          "systemd-journal-flush.service", "dbus.service", "dbus.socket")  # fmt: skip
@@ -130,6 +130,9 @@ def private_files(shown):
             mount(None, path, flags=REMOUNT | BIND | RDONLY)
         os.close(folder)
     os.makedirs("/var/log/journal", exist_ok=True)
+    # As systemd's tmpfiles leave it, which do not run here: its group may read what journald puts there.
+    shutil.chown("/var/log/journal", group="systemd-journal")
+    os.chmod("/var/log/journal", 0o2755)
     private_etc()
     private_dev()
     private_units()

@@ -9,6 +9,10 @@ use std::path::Path;
 struct Verdicts {
     tight: Limit,
     strained: Limit,
+    window: BTreeMap<String, f64>,
+    stuck: BTreeMap<String, f64>,
+    thrashing: BTreeMap<String, f64>,
+    usual: BTreeMap<String, f64>,
 }
 
 #[derive(serde::Deserialize)]
@@ -50,11 +54,19 @@ fn read(name: &str) -> std::io::Result<String> {
 fn verdicts(file: &Verdicts) -> String {
     let row = |name: &str, row: &Limit| {
         format!(
-            "const {name}: Limit = Limit {{ in_use: {:?}, while_waiting: {:?} }};\n",
+            "pub(crate) const {name}: Limit = Limit {{ in_use: {:?}, while_waiting: {:?} }};\n",
             row.in_use, row.in_use_while_waiting
         )
     };
-    row("TIGHT", &file.tight) + &row("STRAINED", &file.strained)
+    let part = |name: &str, part: &BTreeMap<String, f64>| {
+        let limits = part
+            .iter()
+            .map(|(limit, value)| format!("    pub(crate) const {}: f64 = {value:?};\n", limit.to_uppercase()));
+        format!("pub(crate) mod {name} {{\n{}}}\n", limits.collect::<String>())
+    };
+    let limits = row("TIGHT", &file.tight) + &row("STRAINED", &file.strained);
+    let window = part("window", &file.window) + &part("stuck", &file.stuck);
+    limits + &window + &part("thrashing", &file.thrashing) + &part("usual", &file.usual)
 }
 
 /// The rows in their order, and a module of limits for each sign.

@@ -1,9 +1,9 @@
 //! Which set of numbers a pool shows. All four numbers come from one observation, so that they add up; the most precise
 //! fresh set that knows *used* wins; only when no such set is fresh does the newest stale one stand in, as stale.
 
-use model::{PoolSet, RankId, Reading, Signal, State, Time};
+use model::{PoolSet, RankId, Reading, Signal, State};
 
-use crate::{FRESH_S, crosscheck, sound};
+use crate::{Moment, crosscheck, sound};
 
 /// One set that could have been shown, and why it was or was not: the material of `explain`.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub struct Choice {
     pub tier: String,
     /// Whether the winner is too old to be believed.
     pub stale: bool,
+    /// Seconds up to which a set counted as fresh.
+    pub fresh_s: f64,
     /// All sets; empty never.
     pub contenders: Vec<Contender>,
 }
@@ -49,40 +51,41 @@ impl Choice {
     }
 }
 
-/// Ranks the `sets` of one pool at `now`; `capacity` is that of the pool for sets that do not say it.
-pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, now: Time) -> Option<Choice> {
+/// Ranks the `sets` of one pool as of `moment`; `capacity` is that of the pool for sets that do not say it.
+pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, moment: Moment) -> Option<Choice> {
     let first = sets.first()?;
     let (rank, pool, tier) = (first.rank, first.pool.clone(), first.tier.clone());
+    let fresh_s = moment.fresh_s;
     let mut contenders: Vec<Contender> = sets
         .into_iter()
         .map(|set| {
-            let age_s = now.since(set.at).max(0.0);
+            let age_s = moment.now.since(set.at).max(0.0);
             Contender { precision: used_precision(&set, capacity), age_s, lost: None, set }
         })
         .collect();
-    contenders.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
-    prefer_who_looks(&mut contenders);
-    let stale = contenders[0].age_s > FRESH_S;
+    contenders.sort_by(|a, b| key(a, fresh_s).partial_cmp(&key(b, fresh_s)).unwrap_or(std::cmp::Ordering::Equal));
+    prefer_who_looks(&mut contenders, fresh_s);
+    let stale = contenders[0].age_s > fresh_s;
     let best = contenders[0].clone();
     for other in &mut contenders[1..] {
-        other.lost = Some(why_lost(&best, other, capacity));
+        other.lost = Some(why_lost(&best, other, capacity, fresh_s));
     }
-    Some(Choice { rank, pool, tier, stale, contenders })
+    Some(Choice { rank, pool, tier, stale, fresh_s, contenders })
 }
 
 /// Gauges that are written at batches stand still when there are none: for up to half a minute after a load they show it,
 /// and until the first batch, or in a stall, they show nothing. A source that looks at the pool itself knows better, when it
 /// sees nothing running, nothing waiting and less in use; or work and tokens in use, where the gauge has none at all.
-fn prefer_who_looks(contenders: &mut [Contender]) {
+fn prefer_who_looks(contenders: &mut [Contender], fresh_s: f64) {
     let used = |contender: &Contender| contender.set.readings.get(&Signal::KV_USED).and_then(|used| used.value);
-    let Some(first) = contenders.first().filter(|first| !first.set.live && first.age_s <= FRESH_S) else { return };
+    let Some(first) = contenders.first().filter(|first| !first.set.live && first.age_s <= fresh_s) else { return };
     let Some(gauge) = used(first) else { return };
     let knows_better = |contender: &Contender| {
         let slack = crosscheck::idle_slack(&contender.set);
         let idle = contender.set.idle;
         let differs = |used: f64| if idle { gauge - used > slack } else { gauge <= 0.0 && used > slack };
         contender.set.live
-            && contender.age_s <= FRESH_S
+            && contender.age_s <= fresh_s
             && contender.precision.is_some()
             && used(contender).is_some_and(differs)
     };
@@ -93,7 +96,7 @@ fn prefer_who_looks(contenders: &mut [Contender]) {
 
 /// Smaller is better: sets that know used and are sound, then those that say it and cannot be right, then the others; of
 /// these fresh ones, precise ones, trusted ones, the newest; then those that do not say of when they are; of stale ones the newest.
-fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
+fn key(contender: &Contender, fresh_s: f64) -> (u8, u8, f64, u16, f64) {
     let readings = &contender.set.readings;
     let says =
         |signal| readings.get(signal).is_some_and(|said| said.value.is_some() || said.state == State::Impossible);
@@ -103,7 +106,7 @@ fn key(contender: &Contender) -> (u8, u8, f64, u16, f64) {
         None if readings.values().any(|said| said.value.is_some()) => 2,
         None => 3,
     };
-    let stale = contender.age_s > FRESH_S;
+    let stale = contender.age_s > fresh_s;
     let by = if stale { contender.age_s } else { contender.precision.unwrap_or(f64::MAX) };
     let age = if contender.known_age().is_none() { 1 } else { u8::from(stale) * 2 };
     (class, age, by, contender.set.trust, contender.age_s)
@@ -127,14 +130,14 @@ fn used_precision(set: &PoolSet, capacity: Option<&Reading>) -> Option<f64> {
     Some(ratio.precision.unwrap_or(0.0).max(1.0e-9) * capacity)
 }
 
-fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>) -> String {
+fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>, fresh_s: f64) -> String {
     if let Some(fault) = sound::fault(&other.set.readings, capacity) {
         return fault;
     }
     if best.precision.is_some() && other.precision.is_none() {
         return "does not say how much is used".to_owned();
     }
-    if best.set.live && !other.set.live && other.set.trust < best.set.trust && other.age_s <= FRESH_S {
+    if best.set.live && !other.set.live && other.set.trust < best.set.trust && other.age_s <= fresh_s {
         let state = if best.set.idle { "idle" } else { "at work" };
         return format!(
             "the server is {state} by {}, and these gauges stand as the last batch left them",
@@ -143,7 +146,7 @@ fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>) -> 
     }
     match (best.precision, other.precision) {
         _ if other.known_age().is_none() && best.known_age().is_some() => "does not say of when it is".to_owned(),
-        _ if other.age_s > FRESH_S => format!("{:.0} s old", other.age_s),
+        _ if other.age_s > fresh_s => format!("{:.0} s old", other.age_s),
         (Some(best), Some(other)) if other > best => format!("right within ±{other:.0} tokens only"),
         _ => format!("as good, but {} is trusted first", best.set.source),
     }

@@ -1,9 +1,9 @@
 //! From the winning set to the seven numbers of a pool: what follows from the others is derived, what nothing says is
 //! *not reported* with its reason.
 
-use model::{DEVICE, Pool, PoolSet, Reading, Readings, Scope, Signal, State, Time, Unit};
+use model::{DEVICE, Pool, PoolSet, Reading, Readings, Scope, Signal, State, Unit};
 
-use crate::FRESH_S;
+use crate::Moment;
 use crate::choose::Choice;
 use crate::ranks::vagueness;
 use crate::sound;
@@ -17,7 +17,7 @@ pub(crate) fn pools(
     choice: &Choice,
     capacity_elsewhere: Option<Reading>,
     store: bool,
-    now: Time,
+    moment: Moment,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Vec<Pool> {
     let best = &choice.contenders[0].set;
@@ -43,18 +43,18 @@ pub(crate) fn pools(
         if let Some(ratio) = readings.insert(Signal::KV_IN_USE, Reading::not_reported(Unit::Ratio, why.clone())) {
             let alone = Readings::from([(Signal::KV_IN_USE, ratio)]);
             let missing = |_, _: &str, _: &str| why.clone();
-            fullest = Some(finish(choice, FULLEST, alone, now, &missing));
+            fullest = Some(finish(choice, FULLEST, alone, moment, &missing));
         }
         readings.insert(Signal::KV_USED, Reading::not_reported(unit, why));
     }
     // No part of the whole, but a share of used: of another set it is as good, with a source and an age of its own.
-    let fresh = choice.contenders.iter().filter(|other| other.age_s <= FRESH_S);
+    let fresh = choice.contenders.iter().filter(|other| other.age_s <= moment.fresh_s);
     let mut aside = fresh.filter_map(|other| other.set.readings.get(&Signal::KV_PREALLOCATED));
     if let Some(aside) = aside.find(|aside| aside.value.is_some()) {
         readings.entry(Signal::KV_PREALLOCATED).or_insert_with(|| aside.clone());
     }
     derive(&mut readings);
-    let mut pools = vec![finish(choice, &choice.pool, readings, now, why)];
+    let mut pools = vec![finish(choice, &choice.pool, readings, moment, why)];
     pools.extend(fullest);
     pools
 }
@@ -64,7 +64,7 @@ fn finish(
     choice: &Choice,
     name: &str,
     mut readings: Readings,
-    now: Time,
+    moment: Moment,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Pool {
     let unit = unit_of(&readings);
@@ -76,7 +76,7 @@ fn finish(
         readings.entry(signal).or_insert_with(|| Reading::not_reported(unit, reason()));
     }
     for reading in readings.values_mut() {
-        settle(reading, now);
+        settle(reading, moment);
     }
     let binds = choice.tier == DEVICE;
     Pool { pool: name.to_owned(), tier: choice.tier.clone(), binds, readings }
@@ -110,12 +110,12 @@ fn not_taken(choice: &Choice, signal: Signal) -> Option<String> {
 }
 
 /// Gives a reading its age at `now`, and calls it stale when it is too old.
-pub(crate) fn settle(reading: &mut Reading, now: Time) {
+pub(crate) fn settle(reading: &mut Reading, moment: Moment) {
     let Some(at) = reading.at else { return };
-    let age = now.since(at).max(0.0);
+    let age = moment.now.since(at).max(0.0);
     reading.age_s = Some((age * 1000.0).round() / 1000.0);
     let believed = matches!(reading.state, State::Reported | State::Derived | State::Inferred);
-    if believed && age > crate::FRESH_S && reading.value.is_some() {
+    if believed && age > moment.fresh_s && reading.value.is_some() {
         reading.state = State::Stale;
         reading.reason.get_or_insert_with(|| format!("said {age:.0} s ago"));
     }

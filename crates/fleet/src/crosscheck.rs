@@ -19,7 +19,7 @@ const IDLE_SHARE: f64 = 0.001;
 /// Notes about the sets of one pool that disagree.
 pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     let mut notes = Vec::new();
-    for contender in choice.contenders.iter().filter(|contender| contender.age_s <= crate::FRESH_S) {
+    for contender in choice.contenders.iter().filter(|contender| contender.age_s <= choice.fresh_s) {
         if let Some(fault) = impossible(&contender.set) {
             let text = format!("pool {}: {} says what cannot be: {fault}", choice.pool, contender.set.source);
             notes.push(Note::new("impossible", text));
@@ -29,7 +29,7 @@ pub(crate) fn sets(choice: &Choice, rank: &Rank) -> Vec<Note> {
     let Some(used) = value(best, Signal::KV_USED) else { return notes };
     let alike = |other: &PoolSet| unit(best) == unit(other);
     let idle = rank.fresh(Signal::REQ_RUNNING) == Some(0.0) && rank.fresh(Signal::REQ_WAITING) == Some(0.0);
-    for other in choice.contenders[1..].iter().filter(|other| other.age_s <= crate::FRESH_S) {
+    for other in choice.contenders[1..].iter().filter(|other| other.age_s <= choice.fresh_s) {
         if !alike(&other.set) {
             continue;
         }

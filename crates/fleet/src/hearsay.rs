@@ -7,6 +7,8 @@ use model::{
     Worker,
 };
 
+use crate::Moment;
+
 /// Trust of what a router says: below everything that the server says itself.
 pub(crate) const HEARSAY: u16 = u16::MAX;
 
@@ -38,10 +40,10 @@ pub fn told_alone(router: &str, worker: &Worker, why: &str, at: Time) -> Account
 
 /// The account with what routers say of the server as further sets, for a server that does not itself say now how much is
 /// used. The newest of all stale ones is shown, whoever said it.
-pub(crate) fn heard(account: &Account, seen_by: &[(String, View)], now: Time) -> Option<Account> {
+pub(crate) fn heard(account: &Account, seen_by: &[(String, View)], moment: Moment) -> Option<Account> {
     let fresh = |set: &PoolSet| {
         let used = set.readings.get(&Signal::KV_USED).or_else(|| set.readings.get(&Signal::KV_IN_USE));
-        used.is_some_and(|used| used.value.is_some()) && now.since(set.at) <= crate::FRESH_S
+        used.is_some_and(|used| used.value.is_some()) && moment.now.since(set.at) <= moment.fresh_s
     };
     if account.sets.iter().any(fresh) {
         return None;
@@ -56,7 +58,7 @@ pub(crate) fn heard(account: &Account, seen_by: &[(String, View)], now: Time) ->
             rank,
             pool: FULL.to_owned(),
             tier: DEVICE.to_owned(),
-            at: view.readings.values().find_map(|reading| reading.at).unwrap_or(now),
+            at: view.readings.values().find_map(|reading| reading.at).unwrap_or(moment.now),
             live: false,
             idle: false,
             readings: of(Scope::Pool).map(|(signal, reading)| (*signal, reading.clone())).collect(),

@@ -5,6 +5,7 @@ mod choose;
 mod complete;
 mod crosscheck;
 mod hearsay;
+mod moment;
 mod ranks;
 mod replicas;
 mod server;
@@ -13,6 +14,7 @@ mod totals;
 
 pub use choose::{Choice, Contender};
 pub use hearsay::{may_stand, told_alone};
+pub use moment::Moment;
 pub use replicas::{Replica, drift};
 pub use server::{Joined, Subject, join};
 pub use totals::totals;

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Scope, Signal, Time};
+use model::{Account, DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Scope, Signal};
 
+use crate::Moment;
 use crate::choose::{Choice, choose};
 use crate::complete;
 
 /// Builds the ranks; `why` says for a signal, pool and tier why nothing reports it.
 pub(crate) fn build(
     account: &Account,
-    now: Time,
+    moment: Moment,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> (Vec<Rank>, Vec<Choice>) {
     let ids = ids(account);
@@ -39,14 +40,14 @@ pub(crate) fn build(
         let mut pools = Vec::new();
         for ((_, pool, tier), sets) in by_pool {
             let elsewhere = capacity(account, *id, &pool, &tier);
-            let Some(choice) = choose(sets, elsewhere.as_ref(), now) else { continue };
+            let Some(choice) = choose(sets, elsewhere.as_ref(), moment) else { continue };
             let binds = account.binding.contains(&(pool, tier));
-            let made = complete::pools(&choice, elsewhere, store, now, why).into_iter();
+            let made = complete::pools(&choice, elsewhere, store, moment, why).into_iter();
             pools.extend(made.map(|pool| Pool { binds: pool.binds || binds, ..pool }));
             choices.push(choice);
         }
         let own = values.remove(id).unwrap_or_default();
-        ranks.push(Rank { rank: *id, pools, readings: readings(&own, &homeless, now, why) });
+        ranks.push(Rank { rank: *id, pools, readings: readings(&own, &homeless, moment, why) });
     }
     (one_of_copies(ranks), choices)
 }
@@ -193,14 +194,14 @@ pub(crate) fn vagueness(capacity: &Reading) -> f64 {
 fn readings(
     own: &Values<'_>,
     homeless: &Values<'_>,
-    now: Time,
+    moment: Moment,
     why: &dyn Fn(Signal, &str, &str) -> String,
 ) -> Readings {
     let mut readings = Readings::new();
     let mut trusts: BTreeMap<Signal, (bool, bool, u16)> = BTreeMap::new();
     for value in own {
         let mut reading = value.reading.clone();
-        complete::settle(&mut reading, now);
+        complete::settle(&mut reading, moment);
         let key = (reading.value.is_none(), reading.fresh().is_none(), value.trust);
         if trusts.get(&value.signal).is_none_or(|known| key < *known) {
             trusts.insert(value.signal, key);

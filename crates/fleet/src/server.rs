@@ -2,9 +2,10 @@
 
 use model::{
     Account, DEVICE, FULL, Level, Note, Pool, Rank, RankId, Reading, Role, RouterView, Scope, Server, Signal,
-    SourceOutcome, State, TOLD_BY_ROUTER, Time, Verdict, View,
+    SourceOutcome, State, TOLD_BY_ROUTER, Verdict, View,
 };
 
+use crate::Moment;
 use crate::choose::Choice;
 use crate::hearsay::{HEARSAY, heard};
 use crate::{complete, crosscheck, ranks};
@@ -36,8 +37,9 @@ pub struct Joined {
     pub choices: Vec<Choice>,
 }
 
-/// Joins one server at `now`.
-pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
+/// Joins one server as of `moment`; a bare time is that of a single look.
+pub fn join(subject: &Subject<'_>, moment: impl Into<Moment>) -> Joined {
+    let moment = moment.into();
     let account = subject.account;
     let role = account.fact("role").map_or(Role::Unknown, Role::from_name);
     let unreachable = unreachable(account);
@@ -45,8 +47,8 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
     let mut choices = Vec::new();
     let mut ranks = Vec::new();
     if role != Role::Router {
-        let with_router = heard(account, &subject.seen_by, now);
-        (ranks, choices) = ranks::build(with_router.as_ref().unwrap_or(account), now, subject.why);
+        let with_router = heard(account, &subject.seen_by, moment);
+        (ranks, choices) = ranks::build(with_router.as_ref().unwrap_or(account), moment, subject.why);
         let from_router = |choice: &&Choice| choice.winner().is_some_and(|set| set.trust == HEARSAY);
         let by_router = choices.iter().find(from_router);
         if let Some(choice) = by_router {
@@ -68,7 +70,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
             }
         }
         // Nothing of its own is there to hold a router's word against.
-        let opinions = if by_router.is_some() { Vec::new() } else { opinions(&subject.seen_by, now) };
+        let opinions = if by_router.is_some() { Vec::new() } else { opinions(&subject.seen_by, moment) };
         for (router, view) in opinions {
             if let Some(rank) = ranks.iter().find(|rank| view.dp.is_none_or(|dp| rank.rank.dp == Some(dp))) {
                 notes.extend(crosscheck::router(&router, &view, rank));
@@ -93,7 +95,7 @@ pub fn join(subject: &Subject<'_>, now: Time) -> Joined {
         gpus: Vec::new(),
         unreachable,
         ranks,
-        router_view: merged(&account.views, now),
+        router_view: merged(&account.views, moment),
         verdict: Verdict { level: Level::Unknown, reason: String::new() },
         notes,
         gaps: Vec::new(),
@@ -108,11 +110,11 @@ fn unreachable(account: &Account) -> Option<String> {
     account.silent().filter(|_| !told).map(str::to_owned)
 }
 
-fn settled(view: &View, now: Time) -> RouterView {
+fn settled(view: &View, moment: Moment) -> RouterView {
     let mut readings = view.readings.clone();
     for reading in readings.values_mut() {
         if view.timed || view.own {
-            complete::settle(reading, now);
+            complete::settle(reading, moment);
         } else {
             // The page is new, but the router may have heard the number any time since its last look at the worker.
             reading.at = None;
@@ -127,10 +129,10 @@ fn settled(view: &View, now: Time) -> RouterView {
 
 /// One view a worker and rank. Sources of one router lag behind each other; the one listed first in its table, which
 /// knows its age, gives what it has, and the others only fill in.
-fn merged(views: &[View], now: Time) -> Vec<RouterView> {
+fn merged(views: &[View], moment: Moment) -> Vec<RouterView> {
     let mut merged: Vec<RouterView> = Vec::new();
     for view in views {
-        let view = settled(view, now);
+        let view = settled(view, moment);
         match merged.iter_mut().find(|known| known.worker == view.worker && known.dp == view.dp) {
             Some(known) => view.readings.into_iter().for_each(|(signal, reading)| {
                 known.readings.entry(signal).or_insert(reading);
@@ -142,7 +144,7 @@ fn merged(views: &[View], now: Time) -> Vec<RouterView> {
 }
 
 /// One view a router, however many of its pages tell one.
-fn opinions(seen_by: &[(String, View)], now: Time) -> Vec<(String, RouterView)> {
+fn opinions(seen_by: &[(String, View)], moment: Moment) -> Vec<(String, RouterView)> {
     let mut routers: Vec<&String> = seen_by.iter().map(|(router, _)| router).collect();
     routers.sort();
     routers.dedup();
@@ -150,7 +152,7 @@ fn opinions(seen_by: &[(String, View)], now: Time) -> Vec<(String, RouterView)> 
     for router in routers {
         let views: Vec<View> =
             seen_by.iter().filter(|(known, _)| known == router).map(|(_, view)| view.clone()).collect();
-        opinions.extend(merged(&views, now).into_iter().map(|view| (router.clone(), view)));
+        opinions.extend(merged(&views, moment).into_iter().map(|view| (router.clone(), view)));
     }
     opinions
 }

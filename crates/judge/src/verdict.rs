@@ -1,27 +1,11 @@
 //! How close a server is to trouble. The limits are data (`verdicts.toml`), and every verdict names its evidence.
 
 use model::number::{amount, percent, precision, with_unit};
-use model::{Level, Pool, Rank, Role, Server, Signal, Unit, Verdict, sum};
+use model::{Level, Pool, Rank, Role, Server, Signal, Time, Unit, Verdict, sum};
 
-struct Limit {
-    in_use: f64,
-    while_waiting: f64,
-}
-
-include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
-
-impl Limit {
-    /// The rule that is met, in words.
-    fn reached(&self, in_use: f64, waits: bool) -> Option<String> {
-        if in_use >= self.in_use {
-            Some(format!("from {}", percent(self.in_use)))
-        } else if waits && in_use >= self.while_waiting {
-            Some(format!("from {} while requests wait", percent(self.while_waiting)))
-        } else {
-            None
-        }
-    }
-}
+use crate::limits::{STRAINED, TIGHT};
+use crate::pace::Paces;
+use crate::watched::Watched;
 
 /// Below this a queue is not for want of cache, whatever else it is for.
 const HALF: f64 = 0.5;
@@ -38,9 +22,24 @@ pub const ONE_LOOK: &str = "one look, no window: retractions and progress are no
 /// The same, where a log told the retractions of the last minute.
 pub const ONE_LOOK_AND_LOG: &str = "one look: progress is not judged; retractions by the log of the last minute";
 
+/// What a window shows begins with this, at the end of a reason.
+pub const WATCHED: &str = "watched for ";
+
 /// Judges one server from one look: by its numbers, and no better than what it says of itself.
 pub fn verdict(server: &Server) -> Verdict {
-    let verdict = by_numbers(server);
+    judged(server, None, None)
+}
+
+/// Judges one server from looks at it, the newest last. Looks at one process that span long enough are a window, which tells
+/// also whether it gets on and whether requests were thrown out; others are judged as the newest look alone. `usual`: what
+/// it did before. None without any look.
+pub fn verdict_over(looks: &[(Time, &Server)], usual: Option<&Paces>) -> Option<Verdict> {
+    let (_, newest) = looks.last()?;
+    Some(judged(newest, Watched::of(looks).as_ref(), usual))
+}
+
+fn judged(server: &Server, watched: Option<&Watched<'_>>, usual: Option<&Paces>) -> Verdict {
+    let verdict = by_numbers(server, watched, usual);
     // The first of the worst.
     let worst = server.troubles.iter().rev().max_by_key(|trouble| trouble.level);
     match worst.filter(|_| server.unreachable.is_none()) {
@@ -53,31 +52,43 @@ pub fn verdict(server: &Server) -> Verdict {
     }
 }
 
-fn by_numbers(server: &Server) -> Verdict {
+fn by_numbers(server: &Server, watched: Option<&Watched<'_>>, usual: Option<&Paces>) -> Verdict {
     if server.role == Role::Router {
         return Verdict { level: Level::Unknown, reason: router(server) };
     }
     if server.role == Role::Store {
-        return store(server);
+        return store(server, watched.is_some());
     }
-    let fullest = server.ranks.iter().filter_map(|rank| Some((rank, rank.binding()?)));
-    let Some((rank, (pool, in_use))) = fullest.max_by(|a, b| a.1.1.total_cmp(&b.1.1)) else {
-        return Verdict { level: Level::Unknown, reason: unknown(server) };
+    let recent = sum(&server.ranks, Signal::REQ_RETRACTED_RECENT);
+    let over = watched.and_then(|watched| by_window(watched, recent, usual));
+    let window = match (watched, recent) {
+        (Some(watched), _) => watched.told(recent),
+        (None, Some(_)) => ONE_LOOK_AND_LOG.to_owned(),
+        (None, None) => ONE_LOOK.to_owned(),
+    };
+    let fullest = server.ranks.iter().filter_map(|rank| rank.binding().map(|(pool, in_use)| (rank, pool, in_use)));
+    let Some((rank, pool, in_use)) = fullest.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        // How full it is nothing tells, and what the window shows is so all the same.
+        return match over {
+            Some((level, rule)) => {
+                Verdict { level, reason: format!("{} {rule}; {}; {window}", level.name(), unknown(server)) }
+            }
+            None => Verdict { level: Level::Unknown, reason: unknown(server) },
+        };
     };
     let waiting = sum(&server.ranks, Signal::REQ_WAITING).unwrap_or(0.0);
     let waits = waiting > 0.0;
     let limits = [(Level::Strained, &STRAINED), (Level::Tight, &TIGHT)];
-    let recent = sum(&server.ranks, Signal::REQ_RETRACTED_RECENT);
     let thrown_out = recent.filter(|recent| *recent > 0.0).map(|recent| (Level::Strained, retractions(recent)));
     let by_limit = limits.into_iter().find_map(|(level, limit)| Some((level, limit.reached(in_use, waits)?)));
-    let reached = match by_limit {
-        Some((Level::Strained, _)) => by_limit,
-        tight => thrown_out.or(tight),
+    let reached = match (over, by_limit) {
+        (Some((level, rule)), _) if level > Level::Strained => Some((level, rule)),
+        (_, Some((Level::Strained, rule))) => Some((Level::Strained, rule)),
+        (over, tight) => over.or(thrown_out).or(tight),
     };
     // Calm is said of a server only when all of its ranks are known.
     let unknown = server.ranks.iter().filter(|rank| rank.binding().is_none()).count();
-    let unseen = server.gaps.iter().any(|gap| gap.id == RANKS);
-    let cut = server.notes.iter().any(|note| note.id == CUT);
+    let (unseen, cut) = (has_unseen_ranks(server), is_cut(server));
     let best = if unknown > 0 || unseen || cut { Level::Unknown } else { Level::Calm };
     let (level, rule) = reached.unwrap_or((best, String::new()));
     let off = pool.get(Signal::KV_IN_USE).map(precision).unwrap_or_default();
@@ -113,8 +124,40 @@ fn by_numbers(server: &Server) -> Verdict {
     if server.is_told_by_router() {
         reason += ", by its router's word";
     }
-    let window = if recent.is_some() { ONE_LOOK_AND_LOG } else { ONE_LOOK };
     Verdict { level, reason: format!("{reason}; {window}") }
+}
+
+/// Whether it has ranks of which nothing is told.
+fn has_unseen_ranks(server: &Server) -> bool {
+    server.gaps.iter().any(|gap| gap.id == RANKS)
+}
+
+/// Whether not all that it says was read.
+fn is_cut(server: &Server) -> bool {
+    server.notes.iter().any(|note| note.id == CUT)
+}
+
+/// Whether more of it is there than is told: what nothing counted may have happened all the same.
+pub(crate) fn is_partly_told(server: &Server) -> bool {
+    has_unseen_ranks(server) || is_cut(server)
+}
+
+/// What the window alone tells, worst first.
+fn by_window(watched: &Watched<'_>, recent: Option<f64>, usual: Option<&Paces>) -> Option<(Level, String)> {
+    if let Some(rule) = watched.stuck() {
+        return Some((Level::Stuck, rule));
+    }
+    if let Some(rule) = watched.thrashing(usual) {
+        return Some((Level::Thrashing, rule));
+    }
+    let thrown_out = watched.thrown_out().map(|requests| thrown_out(requests, watched.seconds()));
+    let by_log = || recent.filter(|recent| *recent > 0.0).map(retractions);
+    Some((Level::Strained, thrown_out.or_else(by_log)?))
+}
+
+fn thrown_out(requests: f64, seconds: f64) -> String {
+    let were = if requests > 1.0 { "requests were" } else { "request was" };
+    format!("since {requests:.0} {were} thrown out in {seconds:.0} s")
 }
 
 fn retractions(recent: f64) -> String {
@@ -190,7 +233,7 @@ fn router(server: &Server) -> String {
 
 /// A store has no requests that could wait or be thrown out: that it is full is what it is for. One at its end that found no
 /// room for something does not evict what it should.
-fn store(server: &Server) -> Verdict {
+fn store(server: &Server, watched: bool) -> Verdict {
     let pools = server.ranks.iter().flat_map(|rank| &rank.pools);
     let share = |pool| Pool::fresh(pool, Signal::KV_OCCUPIED).map(|share| (pool, share));
     match pools.filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -208,7 +251,9 @@ fn store(server: &Server) -> Verdict {
                 None => (Level::Calm, FULL_IS_FINE.to_owned()),
             };
             let sign = if level == Level::Calm { ":" } else { "," };
-            Verdict { level, reason: format!("{what}{sign} {rest}; {ONE_LOOK}") }
+            // It has no requests that a window could tell of.
+            let window = if watched { String::new() } else { format!("; {ONE_LOOK}") };
+            Verdict { level, reason: format!("{what}{sign} {rest}{window}") }
         }
         None => Verdict { level: Level::Unknown, reason: unknown(server) },
     }

@@ -19,6 +19,9 @@ use crate::wal::Wal;
 /// Bytes that wait in memory at most, while they cannot be written.
 const MOST_PENDING: usize = 4 << 20;
 
+/// Targets that find the clock set back within so many milliseconds of each other find the same.
+const SAME_STEP_MS: u64 = 60_000;
+
 /// Looks that were not taken.
 #[derive(Clone, Copy)]
 struct Lost {
@@ -57,6 +60,8 @@ pub struct Ledger {
     pub(crate) suspect: bool,
     lost: Option<Lost>,
     newest: HashMap<Arc<str>, i64>,
+    /// The time to which the clock went back last.
+    stepped: Option<i64>,
     pub(crate) thin: Option<Thin>,
 }
 
@@ -94,6 +99,7 @@ impl Ledger {
             suspect: false,
             lost: None,
             newest,
+            stepped: None,
             thin: None,
         }
     }
@@ -110,7 +116,8 @@ impl Ledger {
     /// once, and outlives a crash after the next `sync` that succeeds.
     ///
     /// A time before the target's newest one is kept as it is, beside an event `clock` whose value says how many
-    /// milliseconds it went back; readers get every series in the order of time.
+    /// milliseconds it went back, of the first target within a minute: one clock is set for all. Readers get every series in the
+    /// order of time.
     pub fn append(&mut self, shape: &Shape, time: i64, samples: &[Sample]) -> Result<(), Error> {
         let target = shape.0.target.clone();
         if samples.len() != shape.keys().len() {
@@ -122,7 +129,10 @@ impl Ledger {
         // Twice the names: the log may have to begin a new file.
         self.admit(time, bytes.len() + 2 * shape.0.names.len() + 256)?;
         let newest = self.newest.get(&target).copied();
-        if let Some(back) = newest.map(|newest| newest.saturating_sub(time)).filter(|back| *back > 0) {
+        if let Some(back) = newest.map(|newest| newest.saturating_sub(time)).filter(|back| *back > 0)
+            && self.stepped.is_none_or(|stepped| time.abs_diff(stepped) > SAME_STEP_MS)
+        {
+            self.stepped = Some(time);
             let text = format!("the clock went back by {back} ms");
             let event =
                 Event { time, target: target.to_string(), kind: "clock".to_owned(), text, value: Some(back as f64) };

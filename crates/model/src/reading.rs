@@ -43,6 +43,9 @@ pub struct Reading {
     pub reason: Option<String>,
     /// What a derived or inferred value was made from.
     pub inputs: Vec<String>,
+    /// It is counted when a request ends, and stands while that one runs: standing still, it says nothing.
+    #[serde(skip)]
+    pub at_end: bool,
     /// When the source took the value; `age_s` is made from it when the snapshot is.
     #[serde(skip)]
     pub at: Option<Time>,
@@ -146,6 +149,7 @@ impl Reading {
             precision: None,
             reason: None,
             inputs: Vec::new(),
+            at_end: false,
             at: None,
         }
     }

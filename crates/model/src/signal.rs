@@ -82,6 +82,11 @@ impl Signal {
         (0..ROWS.len()).map(|index| Signal(index as u8))
     }
 
+    /// Its place in `signals.toml`, from 0: for tables with a place for each signal.
+    pub fn place(self) -> usize {
+        usize::from(self.0)
+    }
+
     /// The signal's row.
     pub fn row(self) -> &'static Row {
         &ROWS[usize::from(self.0)]

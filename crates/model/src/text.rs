@@ -6,7 +6,10 @@ const MOST: usize = 300;
 /// `text` as one line without secrets: what could upset a terminal or turn the direction of writing is escaped, addresses
 /// lose user, password, query and fragment, what is too long is cut.
 pub fn printable(text: &str) -> String {
-    let text = &crate::without_secrets(text);
+    let text = crate::without_secrets(text);
+    if text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text;
+    }
     let mut shown = String::new();
     for (count, letter) in text.chars().enumerate() {
         if count == MOST {

@@ -134,3 +134,28 @@ fn long_texts_take_no_longer_than_they_are_long() {
         assert!(shown.len() <= text.len() * 8);
     }
 }
+
+/// Texts with nothing that could name or carry a secret are passed on as they are, and no others: whatever stands beside a
+/// secret, it goes.
+#[test]
+fn a_secret_goes_whatever_stands_around_it() {
+    let beside = ["", "page_size", "/server_info", "a b", "x-y", "'", "\\", "bear", "Ünï"];
+    for (secret, shown) in [
+        ("token=wordy1", "token=[secret]"),
+        ("HF_TOKEN: wordy1", "HF_TOKEN: [secret]"),
+        ("--api-key wordy1", "--api-key [secret]"),
+        ("Bearer wordy1", "Bearer [secret]"),
+        ("BEARER wordy1", "BEARER [secret]"),
+        ("me:wordy1@h", "h"),
+        ("http://h?wordy1", "http://h"),
+    ] {
+        for (before, behind) in beside.iter().flat_map(|before| beside.iter().map(move |behind| (before, behind))) {
+            let (before, behind) = (format!("{before} "), format!(" {behind}"));
+            let text = format!("{before}{secret}{behind}");
+            assert_eq!(without_secrets(&text), format!("{before}{shown}{behind}"));
+        }
+    }
+    for text in beside {
+        assert_eq!(without_secrets(text), text);
+    }
+}

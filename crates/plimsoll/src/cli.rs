@@ -43,6 +43,13 @@ pub(crate) enum Command {
     Explain(LookArgs),
     /// Record everything that a look asks and gets, safe to send, to run any command on later
     Capture(CaptureArgs),
+    /// Keep watching: a page, its history, and one /metrics for all
+    Serve(ServeArgs),
+    /// The configuration of `serve`
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// The engines that are known, and whether tables that you wrote are sound
     Engines {
         #[command(subcommand)]
@@ -89,8 +96,26 @@ pub(crate) struct LookArgs {
     /// Print JSON (its schema is in the `schema` field)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Look now, also where a `plimsoll serve` on this host could answer from what it saw last
+    #[arg(long)]
+    pub(crate) direct: bool,
     #[command(flatten)]
     pub(crate) access: Access,
+}
+
+impl LookArgs {
+    /// Whether this host is to be searched, and nothing else is said of how.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Access { targets_file, bearer_file, bearer_env, user, password_file, password_env, ca, pin, cert, key } =
+            &self.access;
+        let files = [targets_file, bearer_file, password_file, ca, cert, key];
+        let words = [bearer_env, user, password_env, pin];
+        self.targets.is_empty()
+            && self.log.is_empty()
+            && [&self.ssh_config, &self.capture, &self.engines].iter().all(|path| path.is_none())
+            && files.iter().all(|file| file.is_none())
+            && words.iter().all(|word| word.is_none())
+    }
 }
 
 /// Credentials and TLS for the targets given and, without any, for the servers that are found on this host. They are
@@ -101,7 +126,7 @@ pub(crate) struct Access {
     /// Targets with credentials of their own, in TOML: [[target]] with url, bearer_file, bearer_env, user,
     /// password_file, password_env, ca, pin, cert, key. A row opens exactly its url: scheme, host as spelled, port and
     /// path, be it given, found, named by a router or a --prometheus. Without TARGET its rows are the targets, and this
-    /// host is not searched
+    /// host is not searched. Or a bare list, an address with its scheme (http://…) a line
     #[arg(long, value_name = "FILE")]
     pub(crate) targets_file: Option<PathBuf>,
     /// File that holds a bearer token, for the targets given or, without any, for each server found on this host
@@ -131,6 +156,65 @@ pub(crate) struct Access {
     /// Key of the client certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
+}
+
+/// What to watch, and where to show it.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ServeArgs {
+    /// Servers or routers to watch, as `plimsoll status` takes them; without any, this host is searched again and again
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Where the history is kept; by default /var/lib/plimsoll of root, else ~/.local/share/plimsoll
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// How large the history may become, 1GiB by default; the oldest goes first
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) keep: Option<String>,
+    /// Keep no history
+    #[arg(long, conflicts_with = "data")]
+    pub(crate) no_history: bool,
+    /// Where the page is, 127.0.0.1:7546 by default; an address that others reach wants a token
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<String>,
+    /// File that holds the token which visitors of the page must give
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Environment variable that holds it
+    #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+    pub(crate) token_env: Option<String>,
+    /// Certificate of the page (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Its key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// The configuration; /etc/plimsoll/plimsoll.toml where that is there. The command line comes first
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// How often servers are looked at, 5s by default; less often where one would spend more than 1 % of its time on it
+    #[arg(long, value_name = "LENGTH")]
+    pub(crate) every: Option<String>,
+    /// A log of one of the servers, where it is not found by itself; may stand several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Vec<String>,
+    /// Configuration for ssh, instead of its own (its -F)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_config: Option<PathBuf>,
+    /// Tables of engines that replace or add to the built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) engines: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) access: Access,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Check a configuration: what is wrong with its line, exit code 2; else what it puts in force
+    Check {
+        /// The file; /etc/plimsoll/plimsoll.toml by default
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Clone, Default, Args)]

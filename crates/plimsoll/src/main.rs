@@ -5,6 +5,7 @@ mod commands;
 mod evidence;
 mod look;
 mod report;
+mod serve;
 mod show;
 mod tables;
 
@@ -55,6 +56,8 @@ fn main() -> ExitCode {
             Command::Doctor(args) => commands::doctor::run(&args).await,
             Command::Explain(args) => commands::explain::run(&args).await,
             Command::Capture(args) => commands::capture::run(&args).await,
+            Command::Serve(args) => Box::pin(serve::run(&args)).await,
+            Command::Config { command } => commands::config::run(&command),
             Command::Engines { command } => commands::engines::run(&command),
             Command::Demo(args) => Box::pin(commands::demo::run(&args)).await,
             Command::Completions { shell } => Ok(commands::completions(shell)),

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use case::Way;
 use engines::Tables;
 use file::{Capture, Given, Origin};
-use model::{Server, Sign, Time};
+use model::{Level, Server, Sign, Signal, Time};
 
 /// Words in a capture's name that tell when it was taken, and not what of.
 const WHEN: &[&str] = &["idle", "load", "after", "afterload", "retract", "normal"];
@@ -87,6 +87,36 @@ fn each_capture_as_a_window_shows_what_it_should() {
     for row in &cases.window {
         let unused = row.captures.iter().filter(|name| !met.contains(&(name.as_str(), &row.why)) || row.why.len() < 20);
         failures.extend(unused.map(|name| format!("{name}: no such capture, or no reason")));
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}\n", failures.len(), failures.join("\n\n"));
+}
+
+/// A window that stands still is stuck where requests wait and no token is counted (design: "Verdicts"), and one in which
+/// work goes on never is.
+#[test]
+fn only_what_stands_still_with_work_to_do_is_stuck() {
+    let tables = tables::tables();
+    let mut failures = Vec::new();
+    // What says of itself that it cannot go on needs no window.
+    let says_so = |looks: &[(Time, Server)]| judge::verdict(&looks[0].1).level == Level::Stuck;
+    let single = captures(&tables).into_iter().filter(|(.., looks)| looks.len() == 1 && !says_so(looks));
+    for (name, given, looks) in single {
+        let (still, at_work) =
+            (window::verdict(&window::still(&looks[0])), window::verdict(&window::at_work(&looks[0])));
+        if at_work.level == Level::Stuck {
+            failures.push(format!("at work: {name} ({given:?}): {at_work:?}"));
+        }
+        let stands = window::signs(&window::still(&looks[0])).iter().any(|sign| sign.id == "queue-never-drains");
+        // The sign asks for use known to the token as well. Here no number of tokens in use is told, but tokens are counted with
+        // each iteration (read in 0.18: metrics/stats.py, new_generation_tokens): one that stands is enough.
+        let enough = name.starts_with("lmdeploy/") && still.level == Level::Stuck;
+        let waits = model::sum(&looks[0].1.ranks, Signal::REQ_WAITING) > Some(0.0);
+        if still.level == Level::Stuck && looks[0].1.gaps.iter().any(|gap| gap.id == "ranks") {
+            failures.push(format!("a rank that is not seen may work: {name} ({given:?}): {still:?}"));
+        }
+        if (stands || enough && waits) != (still.level == Level::Stuck) {
+            failures.push(format!("standing still: {name} ({given:?}): {still:?}\n{}", numbers(&looks)));
+        }
     }
     assert!(failures.is_empty(), "{} failures:\n{}\n", failures.len(), failures.join("\n\n"));
 }

@@ -22,7 +22,7 @@ pub use command::{Command, Ran};
 pub use event::{Heard, Keep, Publisher};
 pub use http::{AllowList, Client, Counts, Credentials, Limits, NetNs, Target, TlsOptions};
 pub use installed::{Installed, Stamps};
-pub use own::{foreign, is_own, read_own};
+pub use own::{foreign, is_own, is_root, own_uid, read_own};
 pub use place::{Content, Ends, Host, Kept, Place, Recorder, Wanted, ssh};
 pub use process::{Process, Processes, processes};
 pub use secret::{Secret, SecretSource};

@@ -23,6 +23,16 @@ pub fn read_own(path: &Path, cap: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Whether we run as root.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The number of the user we run as.
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Whether the folder, or the nearest one above it that is there, belongs to the user we run as.
 pub fn is_own(folder: &Path) -> bool {
     let there = folder.ancestors().find_map(|folder| folder.metadata().ok());

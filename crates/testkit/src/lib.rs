@@ -11,8 +11,11 @@ mod program;
 pub mod real;
 mod replay;
 mod script;
+mod serve;
+pub mod service;
 pub mod standin;
 pub mod systemd;
 
 pub use program::{OWN, Output, plimsoll, schema_faults};
-pub use replay::{Answer, Replay};
+pub use replay::{Answer, Manner, Replay};
+pub use serve::Serve;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// One recorded answer.
 #[derive(Debug, Clone)]
@@ -16,6 +17,24 @@ pub struct Answer {
     pub content_type: String,
     /// Body.
     pub body: Vec<u8>,
+    /// How it is sent.
+    pub manner: Manner,
+}
+
+/// How an answer is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Manner {
+    /// At once and whole.
+    #[default]
+    Prompt,
+    /// After so long.
+    After(Duration),
+    /// Not at all; the connection stays open.
+    Never,
+    /// A byte at a time, with so much between two.
+    Drip(Duration),
+    /// Half of the body, and then the connection closes.
+    Half,
 }
 
 /// A server that replays answers until it is dropped.
@@ -31,17 +50,31 @@ struct Shared {
     headers: Mutex<Vec<String>>,
     open: AtomicUsize,
     most: AtomicUsize,
+    down: AtomicBool,
+    streams: Mutex<Vec<TcpStream>>,
 }
 
 impl Answer {
     /// A 200 with Prometheus text.
     pub fn page(body: impl Into<Vec<u8>>) -> Answer {
-        Answer { status: 200, content_type: "text/plain; version=0.0.4; charset=utf-8".to_owned(), body: body.into() }
+        Answer {
+            status: 200,
+            content_type: "text/plain; version=0.0.4; charset=utf-8".to_owned(),
+            body: body.into(),
+            manner: Manner::Prompt,
+        }
     }
 
     /// A 200 with JSON.
     pub fn json(body: impl Into<Vec<u8>>) -> Answer {
-        Answer { status: 200, content_type: "application/json".to_owned(), body: body.into() }
+        Answer { status: 200, content_type: "application/json".to_owned(), body: body.into(), manner: Manner::Prompt }
+    }
+
+    /// The same, sent otherwise.
+    #[must_use]
+    pub fn sent(mut self, manner: Manner) -> Answer {
+        self.manner = manner;
+        self
     }
 
     /// The same with another status.
@@ -83,14 +116,33 @@ impl Replay {
         let listener = TcpListener::bind((address, 0)).expect("a free port");
         let port = listener.local_addr().expect("a bound socket").port();
         let shared = Arc::new(Shared::default());
-        let inner = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = Arc::clone(&inner);
-                std::thread::spawn(move || serve(&stream, &shared));
-            }
-        });
+        listen(listener, &shared);
         Replay { port, shared }
+    }
+
+    /// As if its process were killed: nobody listens, and what was open is closed.
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    pub fn kill(&self) {
+        self.shared.down.store(true, Ordering::SeqCst);
+        // The thread that waits for the next connection gives up its socket.
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+        while TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for stream in self.shared.streams.lock().expect("no panic while locked").drain(..) {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
+    /// Back on the same port, after [`Replay::kill`].
+    ///
+    /// # Panics
+    /// When somebody else has its port by now.
+    pub fn revive(&self) {
+        self.shared.down.store(false, Ordering::SeqCst);
+        listen(TcpListener::bind(("127.0.0.1", self.port)).expect("its own port"), &self.shared);
     }
 
     /// Sets the answer to a path.
@@ -140,6 +192,23 @@ impl Replay {
     }
 }
 
+/// Serves whoever comes, on a thread of its own, until the server is down.
+fn listen(listener: TcpListener, shared: &Arc<Shared>) {
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if shared.down.load(Ordering::SeqCst) {
+                return;
+            }
+            if let Ok(other) = stream.try_clone() {
+                shared.streams.lock().expect("no panic while locked").push(other);
+            }
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || serve(&stream, &shared));
+        }
+    });
+}
+
 fn serve(stream: &TcpStream, shared: &Shared) {
     let mut reader = BufReader::new(stream);
     loop {
@@ -166,12 +235,51 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             answer.content_type,
             answer.body.len()
         );
-        let mut writer = stream;
         // In one piece: two would wait for an acknowledgement in between.
-        let sent = writer.write_all(&[head.as_bytes(), &answer.body].concat());
+        let whole = [head.as_bytes(), &answer.body].concat();
+        let sent = send(stream, &whole, answer.manner, head.len());
         shared.open.fetch_sub(1, Ordering::SeqCst);
         if sent.is_err() {
             return;
         }
     }
+}
+
+/// Sends an answer in its manner; an error ends the connection.
+fn send(mut stream: &TcpStream, whole: &[u8], manner: Manner, head: usize) -> std::io::Result<()> {
+    match manner {
+        Manner::Prompt => stream.write_all(whole),
+        Manner::After(wait) => {
+            std::thread::sleep(wait);
+            stream.write_all(whole)
+        }
+        Manner::Never => loop {
+            std::thread::sleep(Duration::from_millis(100));
+            // Until the other end gives up.
+            if stream.take_error()?.is_some() || is_closed(stream) {
+                return Err(std::io::ErrorKind::BrokenPipe.into());
+            }
+        },
+        Manner::Drip(wait) => {
+            stream.write_all(&whole[..head])?;
+            for byte in &whole[head..] {
+                std::thread::sleep(wait);
+                stream.write_all(std::slice::from_ref(byte))?;
+            }
+            Ok(())
+        }
+        Manner::Half => {
+            stream.write_all(&whole[..head + (whole.len() - head) / 2])?;
+            stream.shutdown(std::net::Shutdown::Both)?;
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+    }
+}
+
+fn is_closed(stream: &TcpStream) -> bool {
+    let mut one = [0];
+    let _ = stream.set_nonblocking(true);
+    let read = stream.peek(&mut one);
+    let _ = stream.set_nonblocking(false);
+    matches!(read, Ok(0)) || read.is_err_and(|error| error.kind() != std::io::ErrorKind::WouldBlock)
 }

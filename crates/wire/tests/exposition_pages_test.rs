@@ -2,7 +2,9 @@
 
 mod support;
 
-use wire::exposition::{Kind, Limits, Word, looks_like, metadata, parse_all, scan};
+use std::ops::ControlFlow;
+
+use wire::exposition::{Kind, Limits, Word, looks_like, metadata, parse_all, scan, scan_declared, scan_until};
 
 /// Samples and families by another road than the parser's: non-blank lines that are no comments, and `# TYPE` lines.
 fn count(page: &[u8]) -> (usize, usize) {
@@ -113,4 +115,37 @@ fn an_empty_page() {
         let (samples, summary) = support::read(page);
         assert_eq!((samples.len(), summary.samples, summary.bad), (0, 0, 0));
     }
+}
+
+#[test]
+fn a_walk_hears_what_is_declared_and_ends_when_it_is_told_to() {
+    let page = support::page("sglang-on-load.prom");
+    let (all, whole) = parse_all(&page, &Limits::default());
+    let (mut heard, mut met) = (Vec::new(), 0);
+    let summary = scan_declared(&page, &Limits::default(), |_| true, |_| met += 1, |word| heard.push(word.clone()));
+    assert_eq!((met, &summary), (all.len(), &whole));
+    assert_eq!(heard, metadata(&page, &Limits::default()).collect::<Vec<_>>());
+    let mut begun = Vec::new();
+    scan_until(
+        &page,
+        &Limits::default(),
+        |_| true,
+        |sample| {
+            begun.push(sample.line);
+            if begun.len() < 7 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    assert_eq!(begun, all[..7].iter().map(|sample| sample.line).collect::<Vec<_>>());
+    // Told to end by nothing it comes to the end.
+    let mut met = 0;
+    scan_until(
+        &page,
+        &Limits::default(),
+        |_| true,
+        |_| {
+            met += 1;
+            ControlFlow::Continue(())
+        },
+    );
+    assert_eq!(met, all.len());
 }

@@ -2,9 +2,9 @@
 //! and of several that can be all are said, none is shown.
 
 use model::number::{amount, percent, with_unit};
-use model::{Account, Fact, Facts, Log, Note, Observation, PoolSet, Reading, Signal, State};
+use model::{Account, Fact, Facts, Log, Note, PoolSet, Reading, Signal, State};
 
-use super::{asked, once};
+use super::{Asked, once};
 use crate::table::{Assume, Table};
 
 /// Parts may exceed the whole by this share and one.
@@ -12,10 +12,9 @@ const SLACK: f64 = 0.001;
 
 /// Understands a server as [`once`] does; then, where a fact of the table's `[[assume]]` rows is not known, with each of its
 /// values. Answers are parsed but once.
-pub(super) fn over_all(table: &Table, observations: &[Observation], logs: &[Log], flags: &Facts) -> Account {
-    let asked = asked(table, observations);
+pub(super) fn over_all(table: &Table, asked: &[Asked], logs: &[Log], flags: &Facts) -> Account {
     let mut flags = flags.clone();
-    let mut plain = once(table, &asked, logs, &flags);
+    let mut plain = once(table, asked, logs, &flags);
     for row in &table.assume {
         if plain.fact(&row.fact).is_some() {
             continue;
@@ -24,7 +23,7 @@ pub(super) fn over_all(table: &Table, observations: &[Observation], logs: &[Log]
             let fact = Fact { value: value.clone(), source: "assumed".to_owned(), weight: 0 };
             let mut flags = flags.clone();
             flags.insert(row.fact.clone(), fact);
-            once(table, &asked, logs, &flags)
+            once(table, asked, logs, &flags)
         };
         let told: Vec<(&String, Account)> = row.values.iter().map(|value| (value, with(value))).collect();
         let figures = |account: &Account| account.sets.iter().any(|set| share(set).is_some());

@@ -21,14 +21,14 @@ pub(super) fn learn(table: &Table, source: &Source, body: &Body, account: &mut A
                 }
             }
         }
-        Body::Page(page) => {
-            for (label, fact) in &source.facts {
-                if let Some(value) = super::prometheus::label(table, page, label) {
-                    said(source, fact, &value, &format!("label {label}"), account);
+        Body::Page(page, told) => {
+            for ((label, fact), value) in source.facts.iter().zip(&told.labels) {
+                if let Some(value) = value {
+                    said(source, fact, value, &format!("label {label}"), account);
                 }
             }
             // A page may answer and still hold nothing of the engine; only one with the engine's series proves them on.
-            if super::prometheus::holds_own(table, source, page) {
+            if told.own {
                 account.learn(&source.id, "on", format!("GET {} answered with its series", source.get), SAID + 1);
             } else if super::prometheus::declares_own(table, source, page) {
                 account.learn(&source.id, "on", format!("GET {} declares its series", source.get), SAID + 1);

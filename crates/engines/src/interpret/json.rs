@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::compute::{self, Around};
 use super::spots::{self, Spots};
-use super::{MOST_RANKS, MOST_WORKERS, add, counts, cut, gather, path, ranks};
-use crate::table::{Source, WorkerList};
+use super::{MOST_RANKS, MOST_WORKERS, add, counts, cut, gather, path, prune, ranks};
+use crate::table::{Source, Wanted, WorkerList};
 
 /// Parses a body; the error says what it looked like instead.
 pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
@@ -25,6 +25,16 @@ pub(crate) fn parse(body: &[u8]) -> Result<Value, String> {
         let mended = without_bare_words(trimmed).and_then(|text| serde_json::from_slice(&text).ok());
         mended.ok_or_else(|| format!("with something that is not JSON: {error}"))
     })
+}
+
+/// Parses a body as [`parse`] does, and leaves out what is not wanted. Objects and lists stay what they are, and elements keep
+/// their places. What is well-formed and yet no value (a number out of range, half a surrogate) costs the answer only where a
+/// row reads it.
+pub(super) fn parse_wanted(body: &[u8], wanted: &Wanted) -> Result<Value, String> {
+    // What stands in strings that are passed over must be text as well.
+    let pruned = std::str::from_utf8(body.trim_ascii()).ok().and_then(|text| prune::read(text, wanted).ok());
+    // Whatever is wrong with it is said by those words.
+    pruned.map_or_else(|| parse(body), Ok)
 }
 
 /// The text with `NaN`, `Infinity` and `-Infinity` outside strings made `null`; `None` when there are none.

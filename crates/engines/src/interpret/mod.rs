@@ -10,10 +10,16 @@ mod json;
 pub(crate) mod log;
 mod path;
 mod prometheus;
+mod prune;
+#[cfg(test)]
+mod prune_test;
 mod ranks;
 mod slab;
 mod spots;
+mod trees;
 mod value;
+
+use std::sync::Arc;
 
 use model::{Account, Level, Log, Note, Observation, SourceOutcome, SourceStatus, Trouble};
 
@@ -26,6 +32,7 @@ pub use log::{Need, Telling};
 pub(crate) use path::{find as json_find, first as json_first, text as json_text};
 pub(crate) use prometheus::{holds_series, looks_wrong};
 pub use slab::is_being_written;
+pub use trees::Trees;
 
 /// Workers read from one answer; more are cut off with a note.
 pub(crate) const MOST_WORKERS: usize = 4096;
@@ -34,7 +41,20 @@ pub(crate) const MOST_RANKS: usize = 1024;
 
 /// Understands everything that one server answered and wrote. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
-    assume::over_all(table, observations, logs, flags)
+    assume::over_all(table, &asked(table, observations, &Trees::default()), logs, flags)
+}
+
+/// The same, where some observations are those of the look before: `trees` are what was taken apart then, and what is now.
+pub fn interpret_again(
+    table: &Table,
+    observations: &[Observation],
+    logs: &[Log],
+    flags: &model::Facts,
+    trees: &mut Trees,
+) -> Account {
+    let asked = asked(table, observations, trees);
+    *trees = Trees::of(table, &asked);
+    assume::over_all(table, &asked, logs, flags)
 }
 
 /// An observation with the source of the table that it answers, the source's place among them, and what it holds.
@@ -46,7 +66,7 @@ struct Asked<'a> {
 }
 
 /// Each source with the observation that answers it, parsed; without those in whose place others speak.
-fn asked<'a>(table: &'a Table, observations: &'a [Observation]) -> Vec<Asked<'a>> {
+fn asked<'a>(table: &'a Table, observations: &'a [Observation], trees: &Trees) -> Vec<Asked<'a>> {
     let answer = |source: &Source| {
         let mut same = observations.iter().filter(|observation| observation.get == source.get);
         // One path may have been asked on several ports: the one that serves it counts.
@@ -59,7 +79,9 @@ fn asked<'a>(table: &'a Table, observations: &'a [Observation]) -> Vec<Asked<'a>
     let sources = table.sources.iter().enumerate().filter(|(_, source)| !superseded(source));
     let parsed = |(index, source): (usize, &'a Source)| {
         let observation = answer(source)?;
-        Some(Asked { trust: index as u16, source, observation, body: Body::of(source, observation) })
+        let known = trees.find(table, index, observation).map(Body::Json);
+        let body = known.unwrap_or_else(|| Body::of(table, index, observation));
+        Some(Asked { trust: index as u16, source, observation, body })
     };
     sources.filter_map(parsed).collect()
 }
@@ -82,7 +104,7 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
                 }
                 json::read(*trust, source, observation, root, &mut account)
             }
-            Body::Page(page) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
+            Body::Page(page, _) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
             Body::Nothing(outcome) => outcome.clone(),
         };
         // Two shapes of one path are two sources: the one that fits speaks for both.
@@ -202,13 +224,15 @@ pub fn interpret_relayed(
 
 /// What an observation holds, once its status and shape are judged.
 enum Body<'a> {
-    Json(serde_json::Value),
-    Page(&'a [u8]),
+    Json(Arc<serde_json::Value>),
+    Page(&'a [u8], prometheus::Told),
     Nothing(SourceOutcome),
 }
 
 impl<'a> Body<'a> {
-    fn of(source: &Source, observation: &'a Observation) -> Body<'a> {
+    /// What the source at `index` of the table's made of its answer.
+    fn of(table: &Table, index: usize, observation: &'a Observation) -> Body<'a> {
+        let source = &table.sources[index];
         let get = &source.get;
         let answer = match &observation.outcome {
             Ok(answer) => answer,
@@ -216,7 +240,7 @@ impl<'a> Body<'a> {
         };
         let status = answer.status;
         Body::Nothing(match status {
-            200 => match Body::read(source, &answer.body) {
+            200 => match Body::read(table, index, &answer.body) {
                 Ok(body) => match &body {
                     Body::Json(root) if source.format == Format::Events => match events::silence(source, root) {
                         Some(why) => SourceOutcome::Empty(why),
@@ -234,12 +258,18 @@ impl<'a> Body<'a> {
         })
     }
 
-    fn read(source: &Source, bytes: &'a [u8]) -> Result<Body<'a>, String> {
-        match source.format {
-            Format::Json | Format::Leaf | Format::Events => parse_json(bytes).map(Body::Json),
-            Format::Slab => slab::root(source, bytes).map(Body::Json),
-            Format::Prometheus => match looks_wrong(bytes) {
-                None => Ok(Body::Page(bytes)),
+    fn tree(root: serde_json::Value) -> Body<'a> {
+        Body::Json(Arc::new(root))
+    }
+
+    fn read(table: &Table, index: usize, bytes: &'a [u8]) -> Result<Body<'a>, String> {
+        let source = &table.sources[index];
+        match (source.format, table.wanted(index)) {
+            (Format::Json, Some(wanted)) => json::parse_wanted(bytes, wanted).map(Body::tree),
+            (Format::Json | Format::Leaf | Format::Events, _) => parse_json(bytes).map(Body::tree),
+            (Format::Slab, _) => slab::root(source, bytes).map(Body::tree),
+            (Format::Prometheus, _) => match looks_wrong(bytes) {
+                None => Ok(Body::Page(bytes, prometheus::Told::of(table, source, bytes))),
                 Some(why) => Err(why.to_owned()),
             },
         }

@@ -32,7 +32,8 @@ pub(crate) fn reading<'a>(
             return Reading::not_reported(unit, format!("{} is 0 but never moves when {text}", read.name));
         }
     }
-    Reading::reported(value, unit, source, at).within(Some(read.round.unwrap_or(0.0)))
+    let reading = Reading::reported(value, unit, source, at).within(Some(read.round.unwrap_or(0.0)));
+    Reading { at_end: read.at_end, ..reading }
 }
 
 /// The value in few digits.

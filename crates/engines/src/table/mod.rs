@@ -16,6 +16,7 @@ mod recognise;
 mod source;
 mod tree;
 pub mod version;
+pub(crate) mod wanted;
 mod wrapper;
 
 use check::check;
@@ -28,7 +29,10 @@ pub use read::{Fold, Read, Refuse, Values, Zero};
 pub use recognise::{AnswerRule, Borrow, EngineFile, EngineKind, PortRule, ProcessRule};
 pub use source::{Assume, Bind, Empty, Format, Infer, Source, SourceFile, WorkerList};
 pub use tree::{Hear, Leaf, Root, Tree};
+pub(crate) use wanted::Wanted;
 pub use wrapper::{Alias, EngineLabel, Wrapper, WrapperFile};
+
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +61,9 @@ pub struct Table {
     pub needs: Vec<Need>,
     /// `doctor.toml`: what is trouble by itself.
     pub troubles: Vec<Trouble>,
+    /// By source: what of an answer its rows read; made when the first one comes.
+    #[serde(skip)]
+    wanted: OnceLock<Arc<[Wanted]>>,
 }
 
 impl Table {
@@ -74,6 +81,17 @@ impl Table {
             lines: Vec::new(),
             needs: Vec::new(),
             troubles: Vec::new(),
+            wanted: OnceLock::new(),
         }
+    }
+
+    /// What of an answer the rows of the source at this place read.
+    pub(crate) fn wanted(&self, source: usize) -> Option<&Wanted> {
+        self.all_wanted().get(source)
+    }
+
+    /// That of all sources.
+    pub(crate) fn all_wanted(&self) -> &Arc<[Wanted]> {
+        self.wanted.get_or_init(|| self.sources.iter().map(|source| Wanted::of(self, source)).collect())
     }
 }

@@ -105,6 +105,9 @@ pub struct Read {
     /// they are gathered).
     #[serde(default)]
     pub omitted: Option<f64>,
+    /// A counter that moves when a request ends, and stands while that one runs.
+    #[serde(default)]
+    pub at_end: bool,
     /// A counter that the engine puts on the page with its first event: absent does not mean broken.
     #[serde(default)]
     pub lazy: bool,

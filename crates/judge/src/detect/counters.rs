@@ -9,7 +9,7 @@ use super::window::{Window, find};
 use model::number::count;
 
 /// What breaks a window.
-pub(super) enum Break {
+pub(crate) enum Break {
     /// The server started anew.
     Restart {
         /// The first look at the new process.

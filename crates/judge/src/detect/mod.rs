@@ -10,7 +10,7 @@ mod queue;
 mod series;
 mod tier;
 mod told;
-mod window;
+pub(crate) mod window;
 
 use model::{Server, Sign, Time};
 

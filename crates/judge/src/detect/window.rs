@@ -6,11 +6,11 @@ use super::counters::{Break, breaks};
 use super::series::Series;
 
 /// Looks at one server, the newest last.
-pub(super) struct Window<'a> {
+pub(crate) struct Window<'a> {
     /// All looks.
     pub(super) all: Vec<(Time, &'a Server)>,
     /// What the counters say of the processes that answered.
-    pub(super) broken: Option<Break>,
+    pub(crate) broken: Option<Break>,
     /// Of `all`, the first look that may be compared with the newest.
     first: usize,
     newest: &'a Server,
@@ -18,7 +18,7 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// The window of these looks; none without any.
-    pub(super) fn of(looks: &[(Time, &'a Server)]) -> Option<Window<'a>> {
+    pub(crate) fn of(looks: &[(Time, &'a Server)]) -> Option<Window<'a>> {
         let (_, newest) = *looks.last()?;
         let broken = breaks(looks);
         let first = match &broken {
@@ -36,7 +36,7 @@ impl<'a> Window<'a> {
     }
 
     /// The looks at the process that answers now.
-    pub(super) fn looks(&self) -> &[(Time, &'a Server)] {
+    pub(crate) fn looks(&self) -> &[(Time, &'a Server)] {
         &self.all[self.first..]
     }
 
@@ -69,7 +69,7 @@ impl<'a> Window<'a> {
 }
 
 /// The rank of this id.
-pub(super) fn find(server: &Server, id: RankId) -> Option<&Rank> {
+pub(crate) fn find(server: &Server, id: RankId) -> Option<&Rank> {
     server.ranks.iter().find(|rank| rank.rank == id)
 }
 

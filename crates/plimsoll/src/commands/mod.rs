@@ -1,6 +1,7 @@
 //! One file per sub-command.
 
 pub(crate) mod capture;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drop_in;

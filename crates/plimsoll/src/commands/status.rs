@@ -5,10 +5,13 @@ use model::{Signal, Snapshot};
 
 use crate::cli::LookArgs;
 use crate::report::Status;
-use crate::{Said, look, show};
+use crate::{Said, look, serve, show};
 
 /// Looks once and answers. Exit code 0 with a figure, also a stale one, from at least one target; 1 without any.
 pub(crate) async fn run(args: &LookArgs) -> Result<Said> {
+    if let Some(said) = serve::running("status", args).await {
+        return Ok(said);
+    }
     let look = look::look(args).await?;
     let code = u8::from(!has_figure(&look.snapshot));
     let text = if args.json { json(&Status::of(&look))? } else { show::status(&look) };

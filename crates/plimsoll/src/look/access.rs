@@ -44,7 +44,7 @@ const FIELDS: [&str; 11] =
     ["target", "url", "bearer_file", "bearer_env", "user", "password_file", "password_env", "ca", "pin", "cert", "key"];
 
 /// One `[[target]]`; the fields are those of the command line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {
     url: String,
@@ -72,7 +72,10 @@ impl Keys {
         if let Some(path) = &access.targets_file {
             let text =
                 sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
-            let file: File = toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?;
+            let file: File = match plain(path, &text)? {
+                Some(list) => list,
+                None => toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?,
+            };
             for listed in file.target {
                 words.push(listed.url.clone());
                 let (via, inner) = match Destination::split(&listed.url) {
@@ -207,6 +210,34 @@ impl Listed {
             tls: tls(beside(self.ca), self.pin.as_deref(), beside(self.cert), beside(self.key))?,
         })
     }
+}
+
+/// A file that is a bare list: an address with its scheme a line, `#` begins a remark. None where its first line is none: then it is TOML. Of
+/// a later line that is none nothing is shown but its number: it may hold a secret.
+fn plain(path: &Path, text: &str) -> Result<Option<File>> {
+    let is_address = |word: &str| {
+        let inner = match Destination::split(word) {
+            Some(Ok((_, inner))) => inner,
+            Some(Err(_)) => return false,
+            None => Some(word),
+        };
+        // A word alone may be anything, a secret too.
+        word.contains("://")
+            && !word.contains(['=', '"', '\''])
+            && inner.is_none_or(|inner| inner.parse::<Target>().is_ok())
+    };
+    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    if !lines.peek().is_some_and(|(_, line)| is_address(line)) {
+        return Ok(None);
+    }
+    let row = |(at, line): (usize, &str)| {
+        if !is_address(line) {
+            bail!("in {}, line {at}: no address, in a file that is a list of them", path.display());
+        }
+        Ok(Listed { url: line.to_owned(), ..Listed::default() })
+    };
+    Ok(Some(File { target: lines.map(row).collect::<Result<_>>()? }))
 }
 
 /// The error with its place. Of the line nothing is shown but a field's name: the rest may be a secret, and so may be what

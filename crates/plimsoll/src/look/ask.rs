@@ -7,7 +7,7 @@ use sense::Target;
 use sense::place::Foreseen;
 
 use super::beside::{self, Beside};
-use super::candidate::{Candidate, Looked};
+use super::candidate::{Candidate, Kept, Looked};
 use super::wrapped::{self, Shared};
 use super::{Eye, named};
 
@@ -15,10 +15,21 @@ use super::{Eye, named};
 const PATIENCE: usize = 2;
 
 /// Asks everything that the candidate's table asks. What serves the pages of others is as many as these.
-pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked> {
+pub(super) async fn candidate(eye: &Eye, candidate: Candidate) -> Vec<Looked> {
+    let mut looked = further(eye, candidate, Kept::default()).await;
+    for one in &mut looked {
+        // Of a thousand servers there would be a thousand bodies.
+        one.kept = Kept::default();
+    }
+    looked
+}
+
+/// The same, going on from what an earlier look brought; what the next one may go on from is kept.
+pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> Vec<Looked> {
     let started = eye.place.now();
     let until = eye.until();
-    let mut observations = Vec::new();
+    let (mut observations, mut trees) = (kept.observations, kept.trees);
+    let before = observations.len();
     if !candidate.mute
         && let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await
     {
@@ -33,10 +44,21 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
         candidate.engine = engines::saved::written(&eye.tables, log).map(|known| known.table.engine.name.clone());
     }
     let table = candidate.engine.as_deref().and_then(|name| eye.tables.get(name));
+    let mut kept_beside = None;
     let mut account = match table {
         Some(table) => {
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
-            let ((), beside) = tokio::join!(over_http, beside(eye, table, &candidate));
+            let aside = async {
+                match kept.beside {
+                    Some(beside) => beside,
+                    None => beside(eye, table, &candidate).await,
+                }
+            };
+            let ((), beside) = tokio::join!(over_http, aside);
+            if fell_silent(observations.get(before..).unwrap_or_default()) {
+                observations.drain(..before);
+            }
+            kept_beside = Some(beside.clone());
             observations.extend(beside.slabs);
             if let Some(shared) = wrapped::several(eye, table, &mut candidate, &mut observations) {
                 let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
@@ -44,7 +66,8 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
                 return told.map(|one| Looked { took, ..one }).collect();
             }
             observations.extend(published(eye, table, &candidate, &observations).await);
-            let mut account = engines::interpret(table, &observations, &beside.logs, &candidate.flags);
+            let (logs, flags) = (&beside.logs, &candidate.flags);
+            let mut account = engines::interpret_again(table, &observations, logs, flags, &mut trees);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
             account.notes.extend(unlisted(table, &account));
@@ -61,9 +84,32 @@ pub(super) async fn candidate(eye: &Eye, mut candidate: Candidate) -> Vec<Looked
     };
     account.notes.extend(still_starting(&candidate, &observations, eye.place.now()));
     let named = named::settle(&mut account);
+    let again: Vec<Observation> = observations.iter_mut().filter_map(kept_of).collect();
+    trees.keep(&again);
+    let kept = Kept { observations: again, trees, beside: kept_beside };
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
-    vec![Looked { observations, named, took, ..Looked::of(candidate, account) }]
+    vec![Looked { observations, named, took, kept, ..Looked::of(candidate, account) }]
+}
+
+/// Whether something was asked and nothing answered: then what was said before is no sign of life.
+fn fell_silent(asked: &[Observation]) -> bool {
+    !asked.is_empty() && asked.iter().all(|seen| seen.outcome.is_err())
+}
+
+/// Bytes of an answer that is worth keeping rather than asking again.
+const SMALL: usize = 64 << 10;
+
+/// The observation to go on from, where it is of a page and small enough; its body is taken, not copied.
+fn kept_of(seen: &mut Observation) -> Option<Observation> {
+    let page = seen.get.starts_with('/');
+    let small = seen.outcome.as_mut().ok().filter(|answer| page && answer.body.len() <= SMALL)?;
+    let body = std::mem::take(&mut small.body);
+    let mut kept = seen.clone();
+    if let Ok(answer) = &mut kept.outcome {
+        answer.body = body;
+    }
+    Some(kept)
 }
 
 /// Drops a body that was understood: of a thousand servers there would be a thousand.

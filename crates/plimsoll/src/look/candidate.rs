@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engines::Whereabouts;
+use engines::{Trees, Whereabouts};
 use model::{Account, Facts, GpuMemory, Log, Note, Observation, Sign};
 use sense::http::Scheme;
 use sense::{Process, Target};
 
-use super::beside::Writes;
+use super::beside::{Beside, Writes};
 use super::discover::target;
 use super::identity::{Atlas, Spot};
 use super::named::Named;
@@ -82,6 +82,26 @@ pub(crate) struct Looked {
     pub(crate) took: f64,
     /// The number of the site that it was seen from.
     pub(crate) site: usize,
+    /// Its number in a watch.
+    pub(crate) known: usize,
+    /// Seconds between looks at it, in a watch; 0 where it is looked at once.
+    pub(crate) every_s: f64,
+    /// What the next look at it may go on from, in a watch.
+    pub(crate) kept: Kept,
+    /// A router's page of its workers' pages, and the label that tells them apart, until it is read for them.
+    pub(crate) relayed: Option<(String, Observation)>,
+}
+
+/// What was brought and is still true: answers that say what does not change from one look to the next, with their bodies,
+/// and logs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    /// Answers of pages.
+    pub(crate) observations: Vec<Observation>,
+    /// What was taken apart of them.
+    pub(crate) trees: Trees,
+    /// What was read beside them.
+    pub(crate) beside: Option<Beside>,
 }
 
 impl Looked {
@@ -98,6 +118,10 @@ impl Looked {
             signs: Vec::new(),
             took: 0.0,
             site: 0,
+            known: usize::MAX,
+            every_s: 0.0,
+            kept: Kept::default(),
+            relayed: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{Eye, ask, guard, named};
 /// Servers of one look; routers that name more are cut off.
 const MOST_SERVERS: usize = 2048;
 /// Routers behind routers behind routers.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// Asks all `candidates` and everything that they lead to.
 pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys: &Keys) -> Vec<Looked> {
@@ -39,7 +39,8 @@ pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys:
         }
     }
     introduce(eye, &mut looked);
-    relay(eye, &mut looked).await;
+    ask_relays(eye, &mut looked).await;
+    relay(eye, &mut looked);
     looked
 }
 
@@ -90,7 +91,7 @@ pub(super) fn index(eye: &Eye, looked: &[Looked]) -> Index {
 }
 
 /// What routers know of their workers stands in where the workers themselves could not say it.
-fn introduce(eye: &Eye, looked: &mut [Looked]) {
+pub(super) fn introduce(eye: &Eye, looked: &mut [Looked]) {
     let index = index(eye, looked);
     for router in 0..looked.len() {
         let source = format!("router {}", looked[router].candidate.url());
@@ -109,7 +110,7 @@ fn introduce(eye: &Eye, looked: &mut [Looked]) {
 }
 
 /// The workers that the newly asked routers name and that were not asked yet.
-async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
+pub(super) async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
     let reached: Vec<Vec<Result<Target, String>>> = looked[first_new..].iter().map(|one| reached(eye, one)).collect();
     eye.atlas.learn_names(&eye.place, reached.iter().flatten().flatten()).await;
     let mut wave: Vec<Candidate> = Vec::new();
@@ -159,28 +160,39 @@ async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys
 }
 
 /// Where the workers of one router are, as seen from here.
-fn reached(eye: &Eye, router: &Looked) -> Vec<Result<Target, String>> {
+pub(super) fn reached(eye: &Eye, router: &Looked) -> Vec<Result<Target, String>> {
     match router.candidate.face() {
         Some(from) => router.named.iter().map(|named| named.reach(eye, from)).collect(),
         None => Vec::new(),
     }
 }
 
-/// Reads workers that could not be read themselves from their router's copy of their pages.
-async fn relay(eye: &Arc<Eye>, looked: &mut [Looked]) {
+/// The workers of a router that could not be read themselves, and as what it knows them.
+pub(super) fn blind(eye: &Eye, looked: &[Looked], router: usize) -> Vec<(usize, String)> {
+    let one = &looked[router];
+    if one.account.fact("role") != Some(Role::Router.name()) || one.account.workers.is_empty() {
+        return Vec::new();
+    }
+    let index = index(eye, looked);
+    let listed = one.named.iter().filter(|named| named.listed);
+    let places = listed.filter_map(|named| Some((index.of(named)?, named.raw.clone())));
+    places.filter(|(place, _)| !tells_used(&looked[*place])).collect()
+}
+
+/// Asks routers for their copies of the pages of workers that could not be read themselves.
+async fn ask_relays(eye: &Eye, looked: &mut [Looked]) {
     for router in 0..looked.len() {
-        if looked[router].account.fact("role") != Some(Role::Router.name()) || looked[router].account.workers.is_empty()
-        {
-            continue;
+        if !blind(eye, looked, router).is_empty() {
+            looked[router].relayed = ask::relay(eye, &looked[router]).await;
         }
-        let index = index(eye, looked);
-        let listed = looked[router].named.iter().filter(|named| named.listed);
-        let places = listed.filter_map(|named| Some((index.of(named)?, named.raw.clone())));
-        let blind: Vec<(usize, String)> = places.filter(|(place, _)| !tells_used(&looked[*place])).collect();
-        if blind.is_empty() {
-            continue;
-        }
-        let Some((label, mut observation)) = ask::relay(eye, &looked[router]).await else { continue };
+    }
+}
+
+/// Reads such workers from those copies.
+pub(super) fn relay(eye: &Eye, looked: &mut [Looked]) {
+    for router in 0..looked.len() {
+        let Some((label, mut observation)) = looked[router].relayed.take() else { continue };
+        let blind = blind(eye, looked, router);
         let body = observation.outcome.as_ref().map_or(&[][..], |answer| &answer.body);
         // As of any page: several engines have series of the same names.
         let engines = engines::saved::relayed(&eye.tables, body);

@@ -23,12 +23,21 @@ const TARGET_S: f64 = 7.0;
 const BUDGET: u64 = 256 << 20;
 
 /// The state of a look's limits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Guard {
+    /// Seconds for one target, all its requests together.
+    target_s: f64,
     ends: Mutex<Option<Time>>,
     brought: AtomicU64,
     given_up: Mutex<BTreeMap<Door, String>>,
     awaited: Mutex<BTreeMap<String, usize>>,
+}
+
+impl Default for Guard {
+    /// That of a single look.
+    fn default() -> Guard {
+        Guard::patient(TARGET_S)
+    }
 }
 
 /// What is given up as one: the paths behind it do not matter.
@@ -41,6 +50,17 @@ struct Door {
 }
 
 impl Guard {
+    /// One that gives each target so many seconds.
+    pub(super) fn patient(target_s: f64) -> Guard {
+        Guard {
+            target_s,
+            ends: Mutex::default(),
+            brought: AtomicU64::default(),
+            given_up: Mutex::default(),
+            awaited: Mutex::default(),
+        }
+    }
+
     /// A look's time runs from `now` on.
     pub(super) fn begin(&self, now: Time) {
         *lock(&self.ends) = Some(now.plus(LOOK_S));
@@ -61,7 +81,7 @@ impl Eye {
 
     /// When a target that belongs to no look must be done.
     pub(super) fn until_alone(&self) -> Time {
-        self.place.now().plus(TARGET_S)
+        self.place.now().plus(self.guard.target_s)
     }
 
     /// GETs `path` of `target`, if the limits still allow it and nobody found out that it is in vain, until `until` at
@@ -128,8 +148,9 @@ impl Eye {
         if self.guard.brought.load(Ordering::Relaxed) >= BUDGET {
             return Some(format!("this look had brought {} MiB by then", BUDGET >> 20));
         }
-        (until.since(self.place.now()) <= 0.0)
-            .then(|| format!("the time for one target ({TARGET_S} s) or for this look ({LOOK_S} s) was over"))
+        (until.since(self.place.now()) <= 0.0).then(|| {
+            format!("the time for one target ({} s) or for this look ({LOOK_S} s) was over", self.guard.target_s)
+        })
     }
 
     fn door(&self, target: &Target) -> Door {

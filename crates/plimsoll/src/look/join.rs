@@ -1,22 +1,35 @@
 //! From what was asked to the snapshot: joined, judged, examined, ordered.
 
+use std::collections::BTreeMap;
+
 use engines::Tables;
-use fleet::Subject;
-use model::{Account, Finding, Fix, Gap, SelfReport, Server, Sign, Signal, Snapshot, Time, View};
+use fleet::{Moment, Subject};
+use judge::Paces;
+use model::{Account, Finding, Fix, Gap, SelfReport, Server, Signal, Snapshot, Time, View};
 
 use super::candidate::Looked;
 
-/// Makes the snapshot as of `taken_at`; each server is judged by the time of its own site, and after the looks at it in
-/// `earlier`, oldest first. The servers' material comes back in the snapshot's order.
+/// What was seen before this look.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before<'a> {
+    /// Looks at the same, oldest first.
+    pub(super) earlier: &'a [Snapshot],
+    /// What servers usually get done, by their address; nothing is known of it without a watch.
+    pub(super) usual: Option<&'a BTreeMap<String, Paces>>,
+}
+
+/// Makes the snapshot as of `taken_at`; each server is judged by the time of its own site, and after what was seen of it
+/// before. The servers' material comes back in the snapshot's order.
 pub(super) fn snapshot(
     tables: &Tables,
-    earlier: &[Snapshot],
+    before: Before<'_>,
     looked: Vec<Looked>,
     views: Vec<Vec<(String, View)>>,
     nows: &[Time],
     taken_at: Time,
     mut own: SelfReport,
 ) -> (Snapshot, Vec<Looked>) {
+    let history = History::of(before.earlier);
     // Each server with its material, so that no order can part them.
     let mut pairs: Vec<(Server, Looked)> = Vec::new();
     for (mut one, seen_by) in looked.into_iter().zip(views) {
@@ -34,7 +47,8 @@ pub(super) fn snapshot(
             why: &why,
         };
         let now = nows.get(one.site).copied().unwrap_or(taken_at);
-        let joined = fleet::join(&subject, now);
+        let moment = if one.every_s > 0.0 { Moment::of_watch(now, one.every_s) } else { Moment::from(now) };
+        let joined = fleet::join(&subject, moment);
         let mut server = joined.server;
         server.numa_nodes.clone_from(&one.candidate.hardware.numa_nodes);
         server.gpus.clone_from(&one.candidate.hardware.gpus);
@@ -45,8 +59,11 @@ pub(super) fn snapshot(
             one.findings = vec![if one.candidate.alone.is_some() { elsewhere(finding) } else { finding }];
         }
         server.gaps = one.findings.iter().filter_map(|finding| finding.gap(&server.url)).collect();
-        server.verdict = judge::verdict(&server);
-        one.signs = signs(earlier, &server, now);
+        let looks = history.looks(&server, now);
+        let usual = before.usual.and_then(|usual| usual.get(&server.url));
+        let verdict = judge::verdict_over(&looks, usual);
+        one.signs = judge::signs(&looks);
+        server.verdict = verdict.unwrap_or(server.verdict);
         name_workers(&mut server, &one.account);
         one.choices = joined.choices;
         pairs.push((server, one));
@@ -75,11 +92,34 @@ fn elsewhere(finding: Finding) -> Finding {
     Finding { fix: finding.fix.map(|fix| Fix { place, ..fix }), ..finding }
 }
 
-/// What the looks at one server show, the newest at `now`.
-fn signs(earlier: &[Snapshot], server: &Server, now: Time) -> Vec<Sign> {
-    let same = |one: &&Server| one.url == server.url;
-    let looks = earlier.iter().filter_map(|look| Some((look.taken_at, look.servers.iter().find(same)?)));
-    judge::signs(&looks.chain([(now, server)]).collect::<Vec<_>>())
+/// The looks at each server in earlier snapshots, by its address.
+pub(super) struct History<'a>(BTreeMap<&'a str, Vec<(Time, &'a Server)>>);
+
+impl<'a> History<'a> {
+    /// Of these, oldest first.
+    pub(super) fn of(earlier: &'a [Snapshot]) -> History<'a> {
+        let mut looks: BTreeMap<&str, Vec<(Time, &Server)>> = BTreeMap::new();
+        for look in earlier {
+            for server in &look.servers {
+                let known = looks.entry(server.url.as_str()).or_default();
+                // Of several that one snapshot calls the same, the first.
+                if known.last().is_none_or(|(at, _)| *at != look.taken_at) {
+                    known.push((look.taken_at, server));
+                }
+            }
+        }
+        History(looks)
+    }
+
+    /// All looks at one server, the newest, at `now`, last.
+    pub(super) fn looks<'b>(&self, server: &'b Server, now: Time) -> Vec<(Time, &'b Server)>
+    where
+        'a: 'b,
+    {
+        let mut looks: Vec<(Time, &Server)> = self.0.get(server.url.as_str()).cloned().unwrap_or_default();
+        looks.push((now, server));
+        looks
+    }
 }
 
 /// Notes where replicas of one role differ.

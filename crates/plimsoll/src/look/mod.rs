@@ -27,6 +27,7 @@ pub(crate) mod saved;
 mod site;
 mod together;
 mod unit;
+pub(crate) mod watch;
 mod wrapped;
 
 use std::sync::Arc;
@@ -82,21 +83,27 @@ pub(crate) struct Eye {
     /// The engines' tables.
     pub(crate) tables: Arc<Tables>,
     /// What it is searched for.
-    pub(crate) sought: Sought,
+    pub(crate) sought: Arc<Sought>,
     /// The observed side.
     pub(crate) place: Place,
     /// How that is called, where it is not this host.
     pub(crate) via: Option<Arc<str>>,
     /// Which addresses are one place.
-    pub(crate) atlas: Atlas,
+    pub(crate) atlas: Arc<Atlas>,
     /// The limits of the look as a whole.
     pub(crate) guard: Guard,
 }
 
 impl Eye {
     /// Looks from this host.
+    #[cfg(test)]
     pub(crate) fn here(tables: Arc<Tables>) -> Eye {
-        let place = Place::from(Host::new(Client::new(allowed(&tables), Limits::default())));
+        Eye::within(tables, Limits::default())
+    }
+
+    /// Looks from this host, within these limits of each request.
+    pub(crate) fn within(tables: Arc<Tables>, limits: Limits) -> Eye {
+        let place = Place::from(Host::new(Client::new(allowed(&tables), limits)));
         Eye::from(tables, place, None)
     }
 
@@ -106,14 +113,31 @@ impl Eye {
         words.extend(lint::monitors().words());
         let sources = tables.iter().flat_map(|table| &table.sources);
         let slabs = sources.filter(|source| source.format == Format::Slab).map(|source| source.get.clone()).collect();
-        let sought = Sought { words, slabs, deep: false };
+        let sought = Arc::new(Sought { words, slabs, deep: false });
         let via = via.map(Arc::from);
-        Eye { tables, sought, place, via, atlas: Atlas::default(), guard: Guard::default() }
+        Eye { tables, sought, place, via, atlas: Arc::default(), guard: Guard::default() }
     }
 
     /// The same place, to be looked at anew.
     pub(crate) fn again(&self) -> Eye {
         Eye::from(Arc::clone(&self.tables), self.place.clone(), self.via.as_deref().map(str::to_owned))
+    }
+
+    /// The same place as it is known by now, for a look at one server of it that is bounded by itself.
+    pub(crate) fn alone(&self) -> Eye {
+        Eye {
+            tables: Arc::clone(&self.tables),
+            sought: Arc::clone(&self.sought),
+            place: self.place.clone(),
+            via: self.via.clone(),
+            atlas: Arc::clone(&self.atlas),
+            guard: Guard::patient(watch::TARGET_S),
+        }
+    }
+
+    /// The same place, of which as much is known from the beginning as `before` knows of it.
+    pub(crate) fn knowing(&self, before: &Eye) -> Eye {
+        Eye { atlas: Arc::clone(&before.atlas), ..self.again() }
     }
 
     /// The same place, with everything that is asked of it kept.
@@ -155,8 +179,17 @@ pub(crate) struct Opened {
     pub(crate) origin: Option<String>,
 }
 
+/// Makes out what is to be watched: each request may take longer than one for which somebody waits. Errors are of usage.
+pub(crate) fn opened_for_watch(args: &LookArgs) -> Result<Opened> {
+    opened_within(args, &[], Limits { total: watch::REQUEST, ..Limits::default() })
+}
+
 /// Makes out what is to be looked at from where. Errors are of usage.
 pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
+    opened_within(args, monitors, Limits::default())
+}
+
+fn opened_within(args: &LookArgs, monitors: &[String], limits: Limits) -> Result<Opened> {
     let loaded = crate::tables::load(args.engines.as_deref()).map_err(crate::wrong_usage)?;
     let tables = Arc::new(loaded.tables);
     let faults = loaded.faults.iter().map(|fault| Note::new("table-fault", told(fault)));
@@ -167,7 +200,7 @@ pub(crate) fn opened(args: &LookArgs, monitors: &[String]) -> Result<Opened> {
     }
     let keys = Keys::read(&args.access, tables.allowed()).map_err(crate::wrong_usage)?;
     let plans = plan::plans(args, monitors, &keys).map_err(crate::wrong_usage)?;
-    let here = Arc::new(Eye::here(Arc::clone(&tables)));
+    let here = Arc::new(Eye::within(Arc::clone(&tables), limits));
     let parsed: Result<Vec<Target>, sense::http::TargetError> = monitors.iter().map(|url| url.parse()).collect();
     let monitors = parsed.map_err(crate::wrong_usage)?;
     let monitors = monitors.into_iter().map(|target| keys.listed(&target).unwrap_or(target)).collect();
@@ -253,7 +286,8 @@ impl Opened {
         };
         let spans = self.sites.iter().zip(&seen).map(span).collect();
         let reached = seen.iter().map(|seen| seen.failed.is_none()).collect();
-        let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, &earlier, seen, started);
+        let before = join::Before { earlier: &earlier, usual: None };
+        let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, before, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
         let notes = self.notes.iter().cloned().chain(more).collect();
         Ok(Look { snapshot, looked, notes, sites, monitors, here, spans, reached, origin: self.origin.clone() })

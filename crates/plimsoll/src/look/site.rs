@@ -80,13 +80,13 @@ impl Site {
 
 /// Looks once; `deep`: also at the installed source. What stands in the way of a whole host over ssh is told in what was
 /// seen; an error is one of usage.
-pub(super) async fn look(site: &Site, deep: bool) -> Result<Seen> {
+pub(crate) async fn look(site: &Site, deep: bool) -> Result<Seen> {
     let started = sense::clock::now();
     if site.plan.files {
         let saved = saved::look(&site.eye, &site.plan.targets).await?;
         return Ok(Seen { looked: saved.looked, notes: saved.notes, now: Some(saved.now), ..Seen::default() });
     }
-    let sought = if site.searched() { Sought { deep, ..site.eye.sought.clone() } } else { Sought::default() };
+    let sought = if site.searched() { Sought { deep, ..Sought::clone(&site.eye.sought) } } else { Sought::default() };
     if let Err(blind) = site.eye.place.enter(&sought).await {
         let (now, took) = (site.eye.place.now(), sense::clock::now().since(started));
         return Ok(Seen { failed: Some(blind), now: Some(now), took, ..Seen::default() });
@@ -146,7 +146,7 @@ fn shown(target: &str) -> String {
 }
 
 /// The targets that were given, each place once.
-async fn given(eye: &Eye, explicit: Vec<Target>) -> Found {
+pub(super) async fn given(eye: &Eye, explicit: Vec<Target>) -> Found {
     let notes = explicit.iter().flat_map(Target::notes).collect();
     eye.atlas.learn_names(&eye.place, explicit.iter()).await;
     let mut unique: Vec<Target> = Vec::new();

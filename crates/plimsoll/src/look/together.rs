@@ -9,17 +9,18 @@ use model::{Gap, HostReport, Note, SelfReport, Snapshot, Time, View};
 
 use super::alone::Alone;
 use super::candidate::Looked;
+use super::join::Before;
 use super::site::{Seen, Site};
 use super::{follow, join};
 
 /// The gap of a host that is not reached.
 pub(crate) const UNREACHED: &str = "host-unreached";
 
-/// The snapshot with the servers' material in its order, and all remarks. `earlier`: looks at the same before it.
+/// The snapshot with the servers' material in its order, and all remarks. `before`: what was seen of the same before it.
 pub(super) fn joined(
     sites: &[Site],
     tables: &Tables,
-    earlier: &[Snapshot],
+    before: Before<'_>,
     mut seen: Vec<Seen>,
     started: Time,
 ) -> (Snapshot, Vec<Looked>, Vec<Note>) {
@@ -65,7 +66,7 @@ pub(super) fn joined(
         looked.push(one);
         views.push(told);
     }
-    let (mut snapshot, looked) = join::snapshot(tables, earlier, looked, views, &nows, taken_at, own);
+    let (mut snapshot, looked) = join::snapshot(tables, before, looked, views, &nows, taken_at, own);
     snapshot.gaps.extend(gaps);
     snapshot.hosts = hosts;
     (snapshot, looked, notes)

@@ -11,7 +11,11 @@ use model::number::{amount, percent, with_unit};
 
 /// Explains every server of the look.
 pub(crate) fn explain(look: &Look) -> String {
-    let width = columns();
+    explain_within(look, columns())
+}
+
+/// The same in so many columns.
+pub(crate) fn explain_within(look: &Look, width: usize) -> String {
     let mut out = origin(look.origin.as_deref(), width) + &unreached(&look.snapshot.hosts, width);
     if look.snapshot.servers.is_empty() {
         return out + &nothing(&look.snapshot.hosts, "explain", width);

@@ -19,9 +19,22 @@ const LONG: usize = 40;
 
 /// The line; nothing where there is no server.
 pub(super) fn headline(look: &Look, width: usize) -> String {
+    let Some((word, text)) = parts(look) else { return String::new() };
+    let lead = format!("KV cache  {}  ", paint(level(word), &word.name().to_uppercase()));
+    hang(&lead, INDENT, &text, width)
+}
+
+/// Its level, and its text without anything that only a terminal understands.
+pub(crate) fn plain(look: &Look) -> (Level, String) {
+    let (word, text) = parts(look).unwrap_or((Level::Unknown, "no server was found".to_owned()));
+    (word, anstream::adapter::strip_str(&text).to_string())
+}
+
+/// Level and text; nothing where there is no server.
+fn parts(look: &Look) -> Option<(Level, String)> {
     let servers = &look.snapshot.servers;
     if servers.is_empty() {
-        return String::new();
+        return None;
     }
     let caches: Vec<&Server> = servers.iter().filter(|server| server.role != Role::Router).collect();
     let unknown = caches.iter().filter(|server| server.verdict.level == Level::Unknown).count();
@@ -66,8 +79,7 @@ pub(super) fn headline(look: &Look, width: usize) -> String {
             (Level::Unknown, text)
         }
     };
-    let lead = format!("KV cache  {}  ", paint(level(word), &word.name().to_uppercase()));
-    hang(&lead, INDENT, &text, width)
+    Some((word, text))
 }
 
 /// Role and address; of long files' names only so much that the figure stands in the first line, too.

@@ -13,7 +13,8 @@ mod status;
 mod wrap;
 
 pub(crate) use doctor::doctor;
-pub(crate) use explain::explain;
+pub(crate) use explain::{explain, explain_within};
+pub(crate) use headline::plain as headline;
 pub(crate) use number::several;
-pub(crate) use status::status;
+pub(crate) use status::{status, status_within};
 pub(crate) use wrap::{columns, hang};

@@ -17,9 +17,16 @@ use model::number::with_unit;
 /// Ranks of one server shown; the others are summed up in a line.
 const MOST_RANKS: usize = 16;
 
+/// What one look cannot tell.
+const ONE_LOOK: [&str; 2] = [judge::ONE_LOOK, judge::ONE_LOOK_AND_LOG];
+
 /// The whole screen.
 pub(crate) fn status(look: &Look) -> String {
-    let width = columns();
+    status_within(look, columns())
+}
+
+/// The whole screen in so many columns.
+pub(crate) fn status_within(look: &Look, width: usize) -> String {
     let snapshot = &look.snapshot;
     let mut out = origin(look.origin.as_deref(), width);
     out += &headline(look, width);
@@ -49,14 +56,8 @@ pub(crate) fn status(look: &Look) -> String {
     let own = &snapshot.own;
     let legend: Vec<String> = LEGEND.iter().map(ToString::to_string).collect();
     out += &faint(&facts("", 0, &legend, width));
-    let by_log = |server: &Server| model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT).is_some();
-    // Neither a router nor a prefill server has anything to retract.
-    let retracts = |server: &&Server| ![Role::Router, Role::Prefill].contains(&server.role);
-    let caches = || snapshot.servers.iter().filter(retracts);
-    let window =
-        if caches().all(by_log) && caches().next().is_some() { judge::ONE_LOOK_AND_LOG } else { judge::ONE_LOOK };
     let mut foot = vec![
-        window.to_owned(),
+        windows(&snapshot.servers),
         match own.requests {
             0 => clock_of(snapshot.taken_at),
             requests => format!(
@@ -78,6 +79,23 @@ pub(crate) fn status(look: &Look) -> String {
         out += &faint(&hang("", 0, &line, width));
     }
     out
+}
+
+/// What the verdicts are made from: one look, or what a window showed, which is told below each server in trouble.
+fn windows(servers: &[Server]) -> String {
+    let by_log = |server: &&Server| model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT).is_some();
+    let watched = |server: &&Server| server.verdict.reason.contains(&format!("; {}", judge::WATCHED));
+    // Neither a router nor a prefill server has anything to retract.
+    let retracts = |server: &&Server| ![Role::Router, Role::Prefill].contains(&server.role);
+    let (some, rest): (Vec<&Server>, Vec<&Server>) =
+        servers.iter().filter(|server| server.role != Role::Router).partition(|server| watched(server));
+    let mut caches = rest.iter().copied().filter(retracts).peekable();
+    let one = if caches.peek().is_some() && caches.all(|server| by_log(&server)) { ONE_LOOK[1] } else { ONE_LOOK[0] };
+    match (some.len(), rest.len()) {
+        (0, _) => one.to_owned(),
+        (_, 0) => "judged by the looks of the last minute".to_owned(),
+        (some, rest) => format!("{some} of {} judged by the looks of the last minute; the rest by {one}", some + rest),
+    }
 }
 
 fn nothing_found(look: &Look, width: usize) -> String {
@@ -142,9 +160,9 @@ fn one(server: &Server, signs: &[Sign], width: usize) -> String {
                 width,
             );
         }
-        let windows = [judge::ONE_LOOK, judge::ONE_LOOK_AND_LOG];
+        // What is the same of all servers stands at the foot.
         let mut reason =
-            windows.iter().fold(verdict.reason.clone(), |reason, window| reason.replace(&format!("; {window}"), ""));
+            ONE_LOOK.iter().fold(verdict.reason.clone(), |reason, window| reason.replace(&format!("; {window}"), ""));
         if server.ranks.iter().filter_map(|rank| rank.readings.get(&Signal::REQ_RETRACTED_TOTAL)).any(says_preempted) {
             reason = reason.replace(" retractions since start", " preemptions since start");
         }

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use engines::{Tables, Whereabouts};
 use model::{
-    Blind, BlindKind, Facts, Kind, Observation, RankId, RankValue, Reading, Scope, Server, Sign, Signal, Time, View,
+    Blind, BlindKind, Facts, Kind, Observation, RankId, RankValue, Reading, Scope, Server, Sign, Signal, Time, Verdict,
+    View,
 };
 
 use super::case::{Case, Router, Row};
@@ -21,6 +22,12 @@ const START: Time = Time(1_796_000_000.0);
 pub(crate) fn signs(looks: &[(Time, Server)]) -> Vec<Sign> {
     let looks: Vec<(Time, &Server)> = looks.iter().map(|(at, server)| (*at, server)).collect();
     judge::signs(&looks)
+}
+
+/// The verdict over a window.
+pub(crate) fn verdict(looks: &[(Time, Server)]) -> Verdict {
+    let looks: Vec<(Time, &Server)> = looks.iter().map(|(at, server)| (*at, server)).collect();
+    judge::verdict_over(&looks, None).expect("a look")
 }
 
 /// A capture as it is.

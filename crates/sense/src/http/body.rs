@@ -14,6 +14,9 @@ use crate::text::{printable, size};
 /// empty ones would keep us busy for seconds.
 const MEMBERS: usize = 64;
 
+/// Bytes for which room is made before they come.
+const AHEAD: u64 = 128 << 10;
+
 /// Why a body was not read.
 pub(super) enum Unread {
     TooLarge(Blind),
@@ -27,7 +30,8 @@ pub(super) async fn read(mut body: Incoming, cap: usize, stage: &Stage) -> Resul
         let text = format!("the body is announced with {announced} bytes, more than {}: it was not read", size(cap));
         return Err(Unread::TooLarge(Blind::new(BlindKind::TooLarge, text)));
     }
-    let mut bytes = Vec::new();
+    // what grows by itself is copied again and again; what is announced need not come
+    let mut bytes = Vec::with_capacity(announced.min(AHEAD) as usize);
     while let Some(frame) = body.frame().await {
         // trailers say nothing that is of use here
         let Ok(data) = frame.map_err(Unread::Broken)?.into_data() else { continue };

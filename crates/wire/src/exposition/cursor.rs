@@ -108,12 +108,8 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn pass(&mut self, belongs: impl Fn(u8) -> bool) {
-        let bytes = self.line.as_bytes();
-        while let Some(byte) = bytes.get(self.at)
-            && belongs(*byte)
-        {
-            self.at += 1;
-        }
+        let unread = self.unread();
+        self.at += unread.iter().position(|byte| !belongs(*byte)).unwrap_or(unread.len());
     }
 
     #[inline]

@@ -44,7 +44,7 @@ pub(super) fn read(line: Line<'_>) -> Result<Option<Metadata<'_>>, Reason> {
     if comment.first() != Some(&b'#') {
         return Ok(None);
     }
-    let mut cursor = Cursor::new(std::str::from_utf8(comment).map_err(|_| Reason::NotUtf8)?);
+    let mut cursor = Cursor::new(simdutf8::basic::from_utf8(comment).map_err(|_| Reason::NotUtf8)?);
     cursor.eat(b'#');
     cursor.skip_blanks();
     let word = match cursor.token() {

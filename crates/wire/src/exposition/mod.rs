@@ -33,6 +33,6 @@ pub use limits::Limits;
 pub use look::{Kind, looks_like};
 pub use metadata::{Metadata, Word, metadata};
 pub use sample::Sample;
-pub use scan::{parse_all, scan};
+pub use scan::{parse_all, scan, scan_declared, scan_until};
 pub use summary::{BadLine, Reason, Summary};
 pub use write::write_sample;

@@ -6,7 +6,7 @@ use super::cursor::name_length;
 use super::lines::{Line, Lines, without_indent};
 use super::sample::{self, Sample};
 use super::value::Dialect;
-use super::{Limits, Reason, Summary, metadata};
+use super::{Limits, Metadata, Reason, Summary, metadata};
 
 /// Walks over `page` and calls `each` for every sample whose name `wanted` agrees to, in the page's order.
 ///
@@ -21,12 +21,47 @@ pub fn scan<'a>(
     wanted: impl FnMut(&str) -> bool,
     each: impl FnMut(Sample<'a>),
 ) -> Summary {
+    scan_declared(page, limits, wanted, each, |_| {})
+}
+
+/// The same, and calls `declared` for every declaration on the way.
+pub fn scan_declared<'a>(
+    page: &'a [u8],
+    limits: &Limits,
+    wanted: impl FnMut(&str) -> bool,
+    mut each: impl FnMut(Sample<'a>),
+    declared: impl FnMut(&Metadata<'a>),
+) -> Summary {
+    let each = |sample| {
+        each(sample);
+        ControlFlow::Continue(())
+    };
+    walk(page, limits, wanted, each, declared)
+}
+
+/// Walks over `page` as [`scan`] does, until `each` says that it knows enough.
+pub fn scan_until<'a>(
+    page: &'a [u8],
+    limits: &Limits,
+    wanted: impl FnMut(&str) -> bool,
+    each: impl FnMut(Sample<'a>) -> ControlFlow<()>,
+) {
+    walk(page, limits, wanted, each, |_| {});
+}
+
+fn walk<'a>(
+    page: &'a [u8],
+    limits: &Limits,
+    wanted: impl FnMut(&str) -> bool,
+    each: impl FnMut(Sample<'a>) -> ControlFlow<()>,
+    declared: impl FnMut(&Metadata<'a>),
+) -> Summary {
     let summary = Summary::default();
-    let mut scan = Scan { limits, dialect: Dialect::of(page), wanted, each, run: None, family: None, summary };
+    let dialect = Dialect::of(page);
+    let mut scan = Scan { limits, dialect, wanted, each, declared, run: None, family: None, summary };
     for line in Lines::new(page) {
         scan.summary.lines = line.number;
         if scan.line(line).is_break() {
-            scan.summary.truncated = true;
             break;
         }
     }
@@ -41,11 +76,12 @@ pub fn parse_all<'a>(page: &'a [u8], limits: &Limits) -> (Vec<Sample<'a>>, Summa
     (samples, summary)
 }
 
-struct Scan<'a, 'l, W, E> {
+struct Scan<'a, 'l, W, E, D> {
     limits: &'l Limits,
     dialect: Dialect,
     wanted: W,
     each: E,
+    declared: D,
     run: Option<Run<'a>>,
     family: Option<Family<'a>>,
     summary: Summary,
@@ -71,7 +107,12 @@ struct Family<'a> {
     silent: bool,
 }
 
-impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
+impl<'a, W, E, D> Scan<'a, '_, W, E, D>
+where
+    W: FnMut(&str) -> bool,
+    E: FnMut(Sample<'a>) -> ControlFlow<()>,
+    D: FnMut(&Metadata<'a>),
+{
     #[inline]
     fn line(&mut self, line: Line<'a>) -> ControlFlow<()> {
         if let Some(run) = self.run
@@ -112,6 +153,7 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
     #[inline]
     fn sample(&mut self, line: Line<'a>, name: usize, wanted: Option<bool>) -> ControlFlow<()> {
         if self.summary.samples.saturating_add(self.summary.bad) >= self.limits.max_samples {
+            self.summary.truncated = true;
             return ControlFlow::Break(());
         }
         if line.bytes.len() > self.limits.max_line {
@@ -119,43 +161,49 @@ impl<'a, W: FnMut(&str) -> bool, E: FnMut(Sample<'a>)> Scan<'a, '_, W, E> {
         } else if wanted == Some(false) {
             self.summary.samples += 1;
         } else if line.ended || self.limits.whole {
-            self.read(line, name, wanted);
+            return self.read(line, name, wanted);
         } else {
             self.summary.bad_line(line.number, Reason::Unterminated);
         }
         ControlFlow::Continue(())
     }
 
-    fn read(&mut self, line: Line<'a>, name: usize, wanted: Option<bool>) {
+    fn read(&mut self, line: Line<'a>, name: usize, wanted: Option<bool>) -> ControlFlow<()> {
         let sample = match sample::read(line, name, self.limits, self.dialect) {
             Ok(sample) => sample,
-            Err(reason) => return self.summary.bad_line(line.number, reason),
+            Err(reason) => {
+                self.summary.bad_line(line.number, reason);
+                return ControlFlow::Continue(());
+            }
         };
         self.summary.samples += 1;
         let wanted = wanted.unwrap_or_else(|| {
             self.heard_of(&sample.name);
             (self.wanted)(&sample.name)
         });
-        if wanted {
-            self.summary.wanted += 1;
-            (self.each)(sample);
+        if !wanted {
+            return ControlFlow::Continue(());
         }
+        self.summary.wanted += 1;
+        (self.each)(sample)
     }
 
     fn comment(&mut self, line: Line<'a>) {
         if line.bytes.len() > self.limits.max_line {
             return self.summary.bad_line(line.number, Reason::TooLong);
         }
-        match metadata::read(line) {
-            Ok(Some(declared)) if self.family.as_ref().is_none_or(|family| family.name != declared.name) => {
-                self.close_family();
-                self.summary.families += 1;
-                self.family = Some(Family { name: declared.name, silent: true });
-                // So that a line with the name of the lines before is seen to belong to this family.
-                self.run = None;
-            }
-            Ok(_) => {}
-            Err(reason) => self.summary.bad_line(line.number, reason),
+        let declared = match metadata::read(line) {
+            Ok(Some(declared)) => declared,
+            Ok(None) => return,
+            Err(reason) => return self.summary.bad_line(line.number, reason),
+        };
+        (self.declared)(&declared);
+        if self.family.as_ref().is_none_or(|family| family.name != declared.name) {
+            self.close_family();
+            self.summary.families += 1;
+            self.family = Some(Family { name: declared.name, silent: true });
+            // So that a line with the name of the lines before is seen to belong to this family.
+            self.run = None;
         }
     }
 

@@ -4,7 +4,9 @@ mod absent;
 mod fold;
 mod names;
 mod pids;
+mod told;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -13,11 +15,12 @@ use model::{
     Account, Answer, Note, Observation, PoolSet, RankId, RankValue, Reading, Readings, Signal, SourceOutcome, State,
     Time, Unsaid, View,
 };
-use wire::exposition::{self, Limits};
+use wire::exposition::{self, Limits, Sample};
 
 use self::fold::{ByPlace, fold};
 use self::names::found_name;
-pub(crate) use self::names::{declares_own, holds_own, holds_series, label, looks_wrong};
+pub(crate) use self::names::{declares_own, holds_own, holds_series, looks_wrong};
+pub(super) use self::told::Told;
 use super::{MOST_RANKS, add, counts, cut, ranks};
 use crate::table::{Source, Table};
 
@@ -67,12 +70,12 @@ struct Place {
 }
 
 /// Reads every row of `source` from `page`; with `only`, from the samples whose label of that name has that value.
-pub(super) fn read(
+pub(super) fn read<'p>(
     table: &Table,
     trust: u16,
     source: &Source,
     observation: &Observation,
-    page: &[u8],
+    page: &'p [u8],
     only: Option<(&str, &str)>,
     account: &mut Account,
 ) -> SourceOutcome {
@@ -86,24 +89,28 @@ pub(super) fn read(
     let open = |answer: &Answer| answer.first_line.is_some() || answer.open_ended;
     let may_be_cut = observation.outcome.as_ref().is_ok_and(open);
     let limits = if may_be_cut { Limits::default() } else { Limits::whole() };
-    let summary = exposition::scan(page, &limits, wanted, |sample| {
+    let mut declared = names::Declared::default();
+    // The labels of one sample at a time, each read once.
+    let mut all: Vec<(Cow<'p, str>, Cow<'p, str>)> = Vec::new();
+    let each = |sample: Sample<'p>| {
         let Some(parts) = rows.get(found_name(table, &sample.name)) else { return };
         named.extend(parts.iter().filter(|part| part.part == Is::Own).map(|part| part.row));
-        if source.parts.iter().any(|label| sample.labels.get(label).is_some_and(|part| !part.is_empty())) {
+        all.clear();
+        all.extend(sample.labels);
+        let said = |label: &str| all.iter().find(|(name, _)| name == label).map(|(_, value)| &**value);
+        if source.parts.iter().any(|label| said(label).is_some_and(|part| !part.is_empty())) {
             return;
         }
-        if let Some((label, worker)) = only
-            && sample.labels.get(label).as_deref() != Some(worker)
-        {
+        if only.is_some_and(|(label, worker)| said(label) != Some(worker)) {
             return;
         }
         let mut unread = false;
         let mut number = |kind: &str| {
-            let text = source.rank.get(kind).and_then(|label| sample.labels.get(label))?;
+            let text = source.rank.get(kind).and_then(|label| said(label))?;
             text.parse::<u32>().inspect_err(|_| unread |= !text.is_empty()).ok()
         };
         let place = Place {
-            worker: source.worker.as_ref().and_then(|label| sample.labels.get(label)).map(|worker| printable(&worker)),
+            worker: source.worker.as_ref().and_then(|label| said(label)).map(printable),
             dp: number("dp"),
             tp: number("tp"),
             pp: number("pp"),
@@ -114,17 +121,18 @@ pub(super) fn read(
             return;
         }
         let mut labels = DefaultHasher::new();
-        sample.labels.iter().for_each(|label| label.hash(&mut labels));
+        for label in &all {
+            label.hash(&mut labels);
+        }
         let labels = labels.finish();
         let stamp =
             sample.timestamp_ms.map(|stamp| Time(stamp as f64 / 1000.0)).filter(|stamp| *stamp < observation.at);
         let at = stamp.unwrap_or(observation.at);
-        let of_label = |label: &String| sample.labels.get(label).and_then(|text| text.parse::<f64>().ok());
-        let pid = sample.labels.get("pid").and_then(|pid| pid.parse().ok());
+        let of_label = |label: &String| said(label).and_then(|text| text.parse::<f64>().ok());
+        let pid = said("pid").and_then(|pid| pid.parse().ok());
         for part in parts {
             let read = &source.read[part.row];
-            let label = |label: &String| sample.labels.get(label).unwrap_or_default();
-            if read.with.iter().any(|(name, values)| !values.fit(&label(name))) {
+            if read.with.iter().any(|(name, values)| !values.fit(said(name).unwrap_or_default())) {
                 continue;
             }
             let label = read.label.as_ref().filter(|_| part.part == Is::Own);
@@ -137,12 +145,24 @@ pub(super) fn read(
             let (place, stamped, line) = (place.clone(), stamp.is_some(), sample.line);
             seen.push(Seen { part: *part, place, factors, pid, labels, name, value, at, stamped, line });
         }
+    };
+    let row = |name: &str| rows.get_key_value(name).map(|(name, _)| *name);
+    let summary = exposition::scan_declared(page, &limits, wanted, each, |declaration| {
+        declared.hear(found_name(table, &declaration.name), row);
     });
     note_summary(source, &summary, bad_labels, account);
     let met: BTreeSet<&str> = seen.iter().map(|sample| source.read[sample.part.row].name.as_str()).collect();
-    let unsaid = names::unsaid(table, page, &summary, |name| rows.contains_key(name) && !met.contains(name));
-    let declared = |(name, how)| Unsaid { source: source.id.clone(), name, how };
-    account.unsaid.extend(unsaid.into_iter().map(declared));
+    if summary.truncated {
+        // What is declared behind the last sample that was read is declared all the same.
+        declared = names::Declared::default();
+        for declaration in exposition::metadata(page, &limits) {
+            declared.hear(found_name(table, &declaration.name), row);
+        }
+    }
+    let cut = names::cut_name(table, page, &summary).and_then(row);
+    let unsaid = declared.unsaid(cut, |name| !met.contains(name));
+    let noted = |(name, how): (&str, _)| Unsaid { source: source.id.clone(), name: name.to_owned(), how };
+    account.unsaid.extend(unsaid.into_iter().map(noted));
     if seen.is_empty() {
         return empty_page(table, source, page);
     }

@@ -23,11 +23,11 @@ pub(crate) use outputs::Writes;
 pub(super) use tree::of as published;
 
 /// What was read beside the answers.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    pub(super) slabs: Vec<Observation>,
-    pub(super) logs: Vec<Log>,
-    pub(super) notes: Vec<Note>,
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside {
+    pub(crate) slabs: Vec<Observation>,
+    pub(crate) logs: Vec<Log>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Finds out where the servers of this host write; their processes, in the order of the candidates that have one.

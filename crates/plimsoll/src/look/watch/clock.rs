@@ -1,0 +1,45 @@
+//! The clock of this host may be set. What was said before is as old then as it was.
+
+use model::{Readings, Time};
+
+use super::Watch;
+use crate::look::candidate::Looked;
+
+impl Watch {
+    /// The clock was set forward by so many seconds, or back where they are negative.
+    pub(crate) fn clock_set(&mut self, by: f64) {
+        let set = |time: &mut Time| *time = time.plus(by);
+        for place in &mut self.places {
+            set(&mut place.next);
+        }
+        for known in self.known.values_mut() {
+            set(&mut known.next);
+            known.asked.as_mut().map(set);
+            known.answered.as_mut().map(set);
+            known.looked.iter_mut().for_each(|one| moved(one, by));
+        }
+        self.usual.values_mut().for_each(|usual| usual.clock_set(by));
+        // Windows of before and after the step cannot be compared.
+        self.earlier.clear();
+    }
+}
+
+fn moved(one: &mut Looked, by: f64) {
+    let readings = |readings: &mut Readings| {
+        for at in readings.values_mut().filter_map(|reading| reading.at.as_mut()) {
+            *at = at.plus(by);
+        }
+    };
+    for set in &mut one.account.sets {
+        set.at = set.at.plus(by);
+        readings(&mut set.readings);
+    }
+    for value in &mut one.account.values {
+        if let Some(at) = &mut value.reading.at {
+            *at = at.plus(by);
+        }
+    }
+    one.account.views.iter_mut().for_each(|view| readings(&mut view.readings));
+    let kept = one.kept.observations.iter_mut().chain(one.kept.beside.iter_mut().flat_map(|beside| &mut beside.slabs));
+    kept.for_each(|seen| seen.at = seen.at.plus(by));
+}

@@ -1,0 +1,163 @@
+//! A running `plimsoll serve`, and what it answers.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// One that runs; ended by its own pid when dropped.
+pub struct Serve {
+    child: Child,
+    port: u16,
+    log: std::path::PathBuf,
+}
+
+impl Serve {
+    /// Starts `program serve` with these arguments on a free port; its history is in `folder/data`, its socket in `folder/run`.
+    ///
+    /// # Panics
+    /// When it is not ready within a minute.
+    pub fn start(program: &str, folder: &Path, arguments: &[&str]) -> Serve {
+        let serve = Serve::begin(program, folder, arguments);
+        serve.wait_for_page();
+        serve
+    }
+
+    /// The same, without waiting for it.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn begin(program: &str, folder: &Path, arguments: &[&str]) -> Serve {
+        Serve::begin_on(crate::real::free_port(), program, folder, arguments)
+    }
+
+    /// The same on a port that an earlier one had.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn begin_on(port: u16, program: &str, folder: &Path, arguments: &[&str]) -> Serve {
+        let listen = format!("127.0.0.1:{port}");
+        let data = folder.join("data");
+        let data = ["--data".to_owned(), data.to_str().expect("a path").to_owned()];
+        let data = if arguments.iter().any(|own| ["--data", "--no-history"].contains(own)) { &[][..] } else { &data };
+        let log = folder.join(format!("serve-{port}.log"));
+        let out = std::fs::File::create(&log).expect("a log file");
+        std::fs::create_dir_all(folder.join("run")).expect("a folder");
+        let child = Command::new(program)
+            .args(["serve", "--listen", &listen])
+            .args(data)
+            .args(arguments)
+            .env("XDG_RUNTIME_DIR", folder.join("run"))
+            .env("RUNTIME_DIRECTORY", folder.join("run/plimsoll"))
+            .env("NO_COLOR", "1")
+            .env(crate::OWN, crate::canary::planted_in("own-environment"))
+            .stdin(Stdio::null())
+            .stdout(out.try_clone().expect("a log file"))
+            .stderr(out)
+            .spawn()
+            .expect("it starts");
+        Serve { child, port, log }
+    }
+
+    /// Waits until the page is there.
+    ///
+    /// # Panics
+    /// When it is not within a minute.
+    pub fn wait_for_page(&self) {
+        crate::real::wait_until("the page", || {
+            !self.log().is_empty() && TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
+    }
+
+    /// What it printed.
+    ///
+    /// # Panics
+    /// When its log cannot be read.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("its log")
+    }
+
+    /// The page's port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// GETs a path: status and body.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub fn get(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        let question = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.write_all(question.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let answer = String::from_utf8_lossy(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, body.to_owned())
+    }
+
+    /// GETs a document of the API.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn json(&self, path: &str) -> Value {
+        let (status, body) = self.get(path);
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap_or_else(|error| panic!("{path}: {error}: {body}"))
+    }
+
+    /// The card of the server at `url` in the overview.
+    pub fn card(&self, url: &str) -> Option<Value> {
+        let overview = self.json("/api/v1/overview");
+        overview["servers"].as_array()?.iter().find(|server| server["url"] == url).cloned()
+    }
+
+    /// The events of a kind, oldest first.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub fn events(&self, kind: &str) -> Vec<Value> {
+        self.json(&format!("/api/v1/events?kind={kind}"))["events"].as_array().expect("events").clone()
+    }
+
+    /// Sends a signal, by its name.
+    ///
+    /// # Panics
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([format!("-{name}"), self.pid().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// Waits for its end: how it ended, and after how long.
+    ///
+    /// # Panics
+    /// When it does not end within half a minute.
+    pub fn ended(mut self) -> (ExitStatus, Duration) {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return (status, begun.elapsed());
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,92 @@
+// Making elements. Text goes in as text only, so that no server's name can become markup.
+
+/** An element with attributes and children; a function as an attribute is a listener. */
+export function h(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  if (tag === "button") made.type = tag;
+  for (const [name, held] of Object.entries(attributes)) {
+    if (typeof held === "function") made.addEventListener(name, held);
+    else if (held === true) made.setAttribute(name, "");
+    else if (held !== false && held != null) made.setAttribute(name, held);
+  }
+  made.append(...children.filter((child) => child != null && child !== false));
+  return made;
+}
+
+/** Sets text only where it differs, so that an unchanged page costs nothing. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** A sentence in which `commands` are marked. */
+export const worded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+
+export function mark(element, name, held) {
+  if (held == null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== held) element.setAttribute(name, held);
+}
+
+export const find = (id) => document.getElementById(id);
+
+const tips = new WeakMap();
+
+/** What an element explains when the pointer or the focus is on it. */
+export function tip(element, text) {
+  tips.set(element, text);
+}
+
+/** Shows explanations by pointer and by focus alike. */
+export function startTips() {
+  const box = find("tip");
+  let shown = null;
+  const hide = () => {
+    shown = null;
+    if (box.matches(":popover-open")) box.hidePopover();
+  };
+  const show = (event) => {
+    let over = event.target;
+    while (over && !tips.has(over)) over = over.parentElement;
+    if (!over) return hide();
+    if (over === shown || (event.type === "focusin" && !over.matches(":focus-visible"))) return;
+    const text = tips.get(over)();
+    if (!text) return hide();
+    shown = over;
+    say(box, text);
+    // Anew, so that it lies above a dialog that opened after it.
+    if (box.matches(":popover-open")) box.hidePopover();
+    box.showPopover();
+    const at = over.getBoundingClientRect();
+    const below = at.bottom + box.offsetHeight + 12 < innerHeight;
+    box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
+    box.style.top = `${Math.max(4, below ? at.bottom + 6 : at.top - box.offsetHeight - 6)}px`;
+  };
+  setInterval(() => shown && say(box, shown.isConnected ? tips.get(shown)() : ""), 1000);
+  document.addEventListener("pointerover", show);
+  document.addEventListener("focusin", show);
+  document.addEventListener("focusout", hide);
+  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+}
+
+/** A button that copies what `text` is, also where the page is not served securely. */
+export function copyButton(text, what) {
+  const button = h("button", { class: "copy", "aria-label": `Copy ${what}` }, "copy");
+  button.addEventListener("click", async () => {
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const box = h("textarea", { readonly: true, class: "sr" });
+      box.value = text;
+      (button.closest("dialog") ?? document.body).append(box);
+      box.select();
+      done = document.execCommand("copy");
+      box.remove();
+      button.focus();
+    }
+    say(button, done ? "copied" : "select it by hand");
+    say(find("say"), done ? `copied ${text}` : "copying is not allowed here");
+    setTimeout(() => say(button, "copy"), 2000);
+  });
+  return button;
+}

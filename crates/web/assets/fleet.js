@@ -1,0 +1,235 @@
+// The fleet by role: cards for few servers; for many, cards of the worst and a cell for each of the rest.
+
+import { h, mark, say, find, tip } from "./dom.js";
+import { LEVELS, ROLES, amount, figure, interval, listed, several, short, span, value } from "./words.js";
+import { fleet, age, bindingPool, isStale, levelOf } from "./store.js";
+import { poolLine, poolShort, shape } from "./bar.js";
+import { setLevel } from "./verdict.js";
+
+/** As many servers get a card each; of more, only so many of the worst. */
+const FEW = 12;
+const WORST = 3;
+
+/** So many servers are drawn in one frame. */
+const SLICE = 25;
+
+const waiting = new Set();
+let asked = 0;
+const views = new Map();
+let drawn = "";
+
+const matches = (server, text) => !text || [server.url, server.role, levelOf(server), server.model, server.unit, server.host, server.engine]
+  .some((held) => String(held ?? "").toLowerCase().includes(text));
+
+/** What a server is, for one who hears the page. */
+function words(server) {
+  const pool = bindingPool(server);
+  const level = levelOf(server);
+  return listed([`${server.role} ${short(server.url)}`, level === "none" ? "no cache of its own" : level, isStale(server) && "stale", server.reason,
+    pool && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`, `running ${figure(server.running, "requests")}`,
+    `waiting ${figure(server.waiting, "requests")}`, server.gaps && several(server.gaps, "gap"), server.slow], ", ");
+}
+
+function about(server) {
+  const stale = isStale(server);
+  const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, stale));
+  const more = server.pools.length > 16 ? [`and ${several(server.pools.length - 16, "more pool")}`] : [];
+  const seconds = age(server);
+  const said = seconds === null ? "never answered" : `answered ${span(seconds)} ago`;
+  return listed([`${server.role} ${short(server.url)}: ${levelOf(server) === "none" ? server.reason : `${levelOf(server)}, ${server.reason}`}`,
+    [said, `asked every ${interval(server.every_s)}`].join(", "), server.slow, server.unreachable, ...pools, ...more], "\n");
+}
+
+const link = (url, kind) => h("a", { class: kind, href: `#${encodeURIComponent(url)}`, tabindex: "-1" });
+
+/** Pools with a line of their own: all, or of very many the fullest. */
+const shownPools = ({ pools }) => (pools.length <= 16 ? pools : [...pools].sort((a, b) => (value(b.in_use) ?? -1) - (value(a.in_use) ?? -1)).slice(0, 8));
+
+function card(url) {
+  const get = () => fleet.servers.get(url);
+  const made = link(url, "card");
+  const view = { made, lines: [], shape: "" };
+  view.build = (server) => {
+    view.level = h("span");
+    view.use = h("span", { class: "use" });
+    view.what = h("span", { class: "what" });
+    view.pools = h("span", { class: "pools" });
+    view.foot = h("span", { class: "foot" });
+    view.lines = shownPools(server).map((_, index) => poolLine(() => ({ server: get(), pool: shownPools(get())[index] })));
+    view.all = server.pools.length > view.lines.length ? picture(4 * server.pools.length) : null;
+    view.pools.append(...(view.all ? [view.all.box] : []), ...view.lines.map(({ line }) => line));
+    mark(view.pools, "class", server.pools.length > 4 ? "pools many" : "pools");
+    view.slow = h("span", { class: "slow" });
+    made.replaceChildren(h("span", { class: "head" }, view.level, view.use), h("span", { class: "who" }, h("span", { class: "name" }, short(url)), view.what),
+      view.pools, view.foot, view.slow);
+  };
+  view.draw = () => {
+    const server = get();
+    if (view.shape !== `${server.pools.length}`) {
+      view.shape = `${server.pools.length}`;
+      view.build(server);
+    }
+    const level = levelOf(server);
+    const stale = isStale(server);
+    setLevel(view.level, level);
+    const pool = bindingPool(server);
+    say(view.use, !pool ? "" : value(pool.in_use) === null ? "–" : `${stale || pool.in_use[1] === "stale" ? "was " : ""}${amount(value(pool.in_use), "ratio")} in use`);
+    say(view.what, listed([dense() ? server.role : "", listed([server.engine, server.version], " "), server.model, server.unit]));
+    const plain = server.pools.every((pool) => pool.pool === "full");
+    const pools = shownPools(server);
+    view.lines.forEach((line, index) => line.set(pools[index], stale, plain));
+    view.all?.draw(server.pools, stale);
+    view.tick();
+    mark(made, "aria-label", words(server));
+  };
+  view.tick = () => {
+    const server = get();
+    const seconds = age(server);
+    const pool = bindingPool(server);
+    const said = seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
+    const why = server.unreachable ? `unreachable: ${server.unreachable}` : ["unknown", "none"].includes(levelOf(server)) && server.reason;
+    say(view.foot, listed([why, view.all && `the fullest ${view.lines.length} of ${server.pools.length} pools`, value(pool?.headroom) !== null && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`,
+      !noCache(server) && `running ${figure(server.running, "requests")}`, !noCache(server) && `waiting ${figure(server.waiting, "requests")}`,
+      value(server.retracted_recent) > 0 && `retracted ${figure(server.retracted_recent, "requests")} in 60 s`,
+      server.gaps > 0 && several(server.gaps, "gap"), said]));
+    say(view.slow, server.slow ? `slow: ${server.slow}` : "");
+    mark(made, "class", `card lv-${levelOf(server)}${isStale(server) ? " stale" : ""}`);
+  };
+  return view;
+}
+
+const noCache = (server) => levelOf(server) === "none";
+
+/** Pools as upright bars: paths, which cost the browser far less than an element each. */
+function columns(pools, stale, wide) {
+  const step = wide / Math.max(1, pools.length);
+  const made = { used: "", old: "", unknown: "" };
+  pools.forEach((pool, index) => {
+    const { kind, used } = shape(pool, stale);
+    const dark = kind === "unknown" || kind === "impossible";
+    const high = dark ? 13 : (parseFloat(used) * 14) / 100;
+    const left = (index * step + 0.5).toFixed(1);
+    made[dark ? "unknown" : kind.includes("stale") ? "old" : "used"] += `M${left} ${(14 - high).toFixed(1)}h${(step - 1).toFixed(1)}V14H${left}z`;
+  });
+  return made;
+}
+
+function picture(wide) {
+  const make = (name, kind) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    made.setAttribute("class", kind);
+    return made;
+  };
+  const box = make("svg", "columns");
+  box.setAttribute("viewBox", `0 0 ${wide} 14`);
+  box.setAttribute("preserveAspectRatio", "none");
+  box.setAttribute("aria-hidden", "true");
+  const paths = { used: make("path", "used"), old: make("path", "old"), unknown: make("path", "unknown") };
+  box.append(...Object.values(paths));
+  return { box, draw(pools, stale) {
+    for (const [kind, path] of Object.entries(columns(pools, stale, wide))) mark(paths[kind], "d", path || null);
+  } };
+}
+
+/** Whole percents for a cell; what is not nothing does not become it. */
+const whole = (share) => (share > 0 && share < 0.01 ? "<1 %" : `${Math.floor(100 * share)} %`);
+
+function cell(url) {
+  const get = () => fleet.servers.get(url);
+  const glyph = h("b", { "aria-hidden": "true" });
+  const bars = picture(32);
+  const use = h("span");
+  const made = link(url, "cell");
+  made.append(glyph, bars.box, h("span", { class: "name" }, h("bdi", {}, short(url))), use);
+  const view = { made };
+  view.draw = () => {
+    const server = get();
+    const level = levelOf(server);
+    const stale = isStale(server);
+    const pool = bindingPool(server);
+    view.stale = stale;
+    say(glyph, LEVELS[level] ?? "?");
+    mark(glyph, "class", `level ${level}`);
+    mark(made, "class", `cell lv-${level}${stale ? " stale" : ""}`);
+    bars.draw(server.pools.slice(0, 16), stale);
+    say(use, pool ? (value(pool.in_use) === null ? "–" : whole(value(pool.in_use))) : "");
+    mark(made, "aria-label", words(server));
+  };
+  view.tick = () => {
+    if (view.stale !== isStale(get())) view.draw();
+  };
+  return view;
+}
+
+const dense = () => fleet.servers.size > FEW;
+
+function group(name, urls, make, kind, count = urls.length) {
+  return h("section", { class: `role ${kind}`, "aria-label": `${name}, ${several(count, "server")}` },
+    h("h3", {}, name, " ", h("small", {}, count > 1 ? String(count) : "")),
+    h("div", { class: kind }, ...urls.map((url) => {
+      const key = `${kind} ${url}`;
+      if (!views.has(key)) {
+        const view = make(url);
+        tip(view.made, () => about(fleet.servers.get(url)));
+        views.set(key, view);
+      }
+      return views.get(key).made;
+    })));
+}
+
+/** Which servers stand where. */
+function plan(text) {
+  const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
+  const first = shown.length > FEW ? shown.filter((server) => !["calm", "none"].includes(levelOf(server))).slice(0, WORST) : [];
+  const rest = shown.filter((server) => !first.includes(server));
+  const kind = shown.length > FEW ? "cells" : "cards";
+  const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);
+  const roles = ROLES.map((role) => [role, of(rest, role).map(({ url }) => url), of(shown, role).length]);
+  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, none: !shown.length && fleet.servers.size > 0 };
+}
+
+export function drawFleet(changes, text) {
+  const into = find("roles");
+  const held = plan(text);
+  const key = JSON.stringify(held);
+  if (key !== drawn) {
+    drawn = key;
+    const focused = into.contains(document.activeElement) ? document.activeElement.hash : null;
+    mark(into, "class", held.kind === "cells" ? "dense" : "few");
+    const groups = held.roles.map(([role, urls, count]) => group(role, urls, held.kind === "cells" ? cell : card, held.kind, count));
+    if (held.first.length) groups.unshift(group("worst first", held.first, card, "cards"));
+    into.replaceChildren(...groups, held.none ? h("p", { class: "wait" }, "No server matches the filter.") : "");
+    for (const [name] of views) if (!fleet.servers.has(name.slice(name.indexOf(" ") + 1))) views.delete(name);
+    changes = { urls: fleet.order };
+    const links = servers();
+    const again = links.find(({ hash }) => hash === focused);
+    (again ?? links[0])?.setAttribute("tabindex", "0");
+    again?.focus({ preventScroll: true });
+  }
+  for (const url of changes.whole ? fleet.order : changes.urls) waiting.add(url);
+  if (waiting.size > SLICE) cancelAnimationFrame(asked), (asked = requestAnimationFrame(slice));
+  else slice();
+}
+
+/** Draws a few of those that wait, and the rest in the frames after: with hundreds of servers no frame is missed. */
+function slice() {
+  let left = SLICE;
+  for (const url of waiting) {
+    if (left-- === 0) {
+      asked = requestAnimationFrame(slice);
+      return;
+    }
+    waiting.delete(url);
+    if (!fleet.servers.has(url)) continue;
+    for (const kind of ["cards", "cells"]) {
+      const view = views.get(`${kind} ${url}`);
+      if (view?.made.isConnected) view.draw();
+    }
+  }
+}
+
+export function tickFleet() {
+  for (const view of views.values()) if (view.made.isConnected) view.tick();
+}
+
+export const servers = () => [...find("roles").querySelectorAll("a")];

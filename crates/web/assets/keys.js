@@ -1,0 +1,120 @@
+// Keys, and what they do; the theme.
+
+import { h, find, say } from "./dom.js";
+import { servers } from "./fleet.js";
+import { opened } from "./panel.js";
+
+const KEYS = [["j  k  ↓  ↑", "next or previous server"], ["← →", "beside it; in a chart: move the cursor"], ["Enter", "open the server: all signals, history"],
+  ["Esc", "close; clear the filter"], ["/", "filter by name, role, verdict, model, unit"], ["+  −  0", "in a chart: zoom in, out, back; or drag, and double-click"],
+  ["t", "dark or light"], ["?", "these keys"]];
+
+export function showKeys() {
+  const dialog = find("keys");
+  dialog.replaceChildren(h("h2", { id: "keys-name" }, "Keys"), h("dl", { class: "keys" }, ...KEYS.flatMap(([keys, what]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)])),
+    h("p", {}, "A dash (–) is a value that nothing tells; its reason is where the pointer or the focus is. ± is how far a rounded value may be off."),
+    h("button", { click: () => dialog.close() }, "close"));
+  if (!dialog.open) dialog.showModal();
+}
+
+/** The theme: as the system has it until it is chosen here; kept where the browser allows. */
+export function startTheme(redraw) {
+  let kept = null;
+  try {
+    kept = localStorage.getItem("plimsoll-theme");
+  } catch { /* Not allowed here: then it lasts as long as the page. */ }
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  if (/^(light|dark)$/.test(kept)) root.dataset.theme = kept;
+  dark.addEventListener("change", redraw);
+  return () => {
+    const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    try {
+      localStorage.setItem("plimsoll-theme", root.dataset.theme);
+    } catch { /* As above. */ }
+    say(find("say"), `${root.dataset.theme} theme`);
+    redraw();
+  };
+}
+
+/** The link that a move by the arrows leads to: beside, or the nearest in the next row. */
+function nearest(links, at, key) {
+  const from = links[at].getBoundingClientRect();
+  const centre = (box) => box.left + box.width / 2;
+  const down = key === "ArrowDown";
+  let best = null;
+  links.forEach((link, index) => {
+    const box = link.getBoundingClientRect();
+    const away = down ? box.top - from.bottom : from.top - box.bottom;
+    if (away < -4 || index === at) return;
+    const cost = Math.max(0, away) * 3 + Math.abs(centre(box) - centre(from));
+    if (!best || cost < best.cost) best = { cost, index };
+  });
+  return best?.index ?? at + (down ? 1 : -1);
+}
+
+function move(key) {
+  const links = servers();
+  if (!links.length) return;
+  const at = links.indexOf(document.activeElement);
+  const step = { j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1 }[key];
+  const to = at < 0 ? Math.max(0, links.findIndex((link) => link.tabIndex === 0)) : step ? at + step : nearest(links, at, key);
+  const next = links[Math.max(0, Math.min(links.length - 1, to))];
+  for (const link of links) if (link.tabIndex === 0) link.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+/** In an open panel, j and k go on to the next server of the list. */
+function turn(key) {
+  const hashes = servers().map(({ hash }) => hash);
+  const at = hashes.indexOf(location.hash);
+  const next = hashes[at + (key === "j" ? 1 : -1)];
+  if (next) location.replace(next);
+}
+
+export function startKeys(toggleTheme, clearFilter) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key, target } = event;
+    const typing = target.matches("input, select, textarea");
+    if (key === "Escape" && typing) {
+      clearFilter();
+      target.blur();
+      return;
+    }
+    if (typing) {
+      if (key === "Enter" || key === "ArrowDown") {
+        target.blur();
+        move("j");
+        event.preventDefault();
+      }
+      return;
+    }
+    if (find("keys").open) return;
+    if (key === "?") showKeys();
+    else if (key === "t") toggleTheme();
+    else if (opened() !== null) {
+      if (key === "j" || key === "k") turn(key);
+      return;
+    } else if (key === "/") {
+      find("filter").focus();
+      event.preventDefault();
+    } else if (key === "Escape") clearFilter();
+    else if (["j", "k"].includes(key) || (key.startsWith("Arrow") && (servers().includes(document.activeElement) || document.activeElement === document.body))) {
+      move(key);
+      event.preventDefault();
+    }
+  });
+}
+
+/** The address of the page says which server is open, so that it can be sent to somebody. */
+export function fromHash() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+

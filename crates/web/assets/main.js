@@ -1,0 +1,123 @@
+// The page as a whole: what is drawn when something was heard, and each second while nothing is.
+
+import { h, find, mark, say, startTips } from "./dom.js";
+import { span } from "./words.js";
+import { fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
+import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
+import { drawFleet, tickFleet } from "./fleet.js";
+import { drawGaps } from "./gaps.js";
+import { historyView, titleOf } from "./history.js";
+import { legend } from "./bar.js";
+import { closePanel, drawPanel, openPanel, opened, reloadPanel } from "./panel.js";
+import { fromHash, showKeys, startKeys, startTheme } from "./keys.js";
+
+const filter = find("filter");
+const chart = historyView(find("history"), { brief: true });
+let wasLost = false;
+let wasReady = false;
+let since = 0;
+let beats = 0;
+
+const wanted = () => filter.value.trim().toLowerCase();
+
+function setFilter(text) {
+  filter.value = filter.value === text ? "" : text;
+  drawFleet({ whole: true, urls: [] }, wanted());
+}
+
+/** The chart stays with its pool for a while, lest it flutter between two that are as full. */
+function drawChart(urls, events) {
+  const server = worst();
+  find("history").hidden = !server;
+  if (!server) return;
+  const shown = chart.of && fleet.servers.get(chart.of.server);
+  const pool = bindingPool(server);
+  const same = shown === server && (chart.of.rank ?? "") === (pool?.rank ?? "") && chart.of.pool === pool?.pool;
+  if (same) since = Date.now();
+  else if (!shown || shown.level !== server.level || Date.now() - since > 15_000) {
+    since = Date.now();
+    chart.show({ server: server.url, signal: "in_use", rank: pool?.rank || null, pool: pool?.pool, tier: pool?.tier, title: titleOf(server, pool) });
+  }
+  const drawn = fleet.servers.get(chart.of.server);
+  chart.live(urls.includes(drawn?.url) ? drawn : null, events);
+}
+
+function drawLink() {
+  const link = find("link");
+  const lost = find("lost");
+  mark(document.body, "class", fleet.lost ? "lost" : null);
+  if (fleet.lost) {
+    // Read aloud once; the age that counts on stands beside.
+    say(lost, `${lossWords()}: all that stands here is as of then`);
+    say(link, `not live, ${span(Date.now() / 1000 - fleet.lost)} old`);
+  } else say(link, fleet.ready ? "live" : "connecting");
+  lost.hidden = !fleet.lost;
+  if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", type: "button", click: () => location.reload() }, "plimsoll was updated: reload"));
+}
+
+onChange((changes) => {
+  const urls = [...changes.urls];
+  drawLink();
+  if (!fleet.ready) return;
+  drawVerdict();
+  drawCounts(setFilter);
+  // Only what was told counts as fresh: after a loss everything is drawn as old at once.
+  drawFleet({ whole: changes.whole, urls }, wanted());
+  drawChart(urls, changes.events);
+  drawGaps();
+  drawWatch();
+  drawPanel({ urls, events: changes.events }, false);
+  if (wasLost && !fleet.lost) {
+    // What happened meanwhile is asked for; what nobody saw stays a hole.
+    chart.load();
+    reloadPanel(false);
+  }
+  wasLost = Boolean(fleet.lost);
+  if (!wasReady) {
+    wasReady = true;
+    follow();
+  }
+});
+
+setInterval(() => {
+  drawLink();
+  if (!fleet.ready || document.hidden) return;
+  drawVerdict();
+  tickFleet();
+  drawWatch();
+  chart.live(null, []);
+  // Now and then as it was kept, also for pools that were not there before.
+  if (++beats % 120 === 0 && !fleet.lost) chart.load();
+  drawPanel({ urls: [], events: [] }, true);
+}, 1000);
+
+function follow() {
+  const url = fromHash();
+  if (url && fleet.servers.has(url)) openPanel(url);
+  else if (opened() !== null) find("panel").close();
+}
+
+addEventListener("hashchange", follow);
+find("panel").addEventListener("close", () => {
+  closePanel();
+  const hash = location.hash;
+  if (hash) history.replaceState(null, "", location.pathname + location.search);
+  // Back to where the server was opened.
+  [...document.querySelectorAll("#roles a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+});
+
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+}
+
+const toggle = startTheme(() => {
+  chart.redraw();
+  reloadPanel(true);
+});
+find("theme").addEventListener("click", toggle);
+find("help").addEventListener("click", showKeys);
+filter.addEventListener("input", () => drawFleet({ whole: true, urls: [] }, wanted()));
+startKeys(toggle, () => setFilter(filter.value));
+startTips();
+legend(find("legend"));
+listen();

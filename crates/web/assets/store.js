@@ -1,0 +1,190 @@
+// What the page knows, when it heard it, and whether it still hears.
+
+import { clock, value } from "./words.js";
+
+export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", headline: "", totals: null, limits: null,
+  madeBy: null, taken: 0, heard: 0, lost: null, ready: false };
+
+const listeners = new Set();
+let asked = false;
+
+/** Calls `listener` with what changed, at most once a frame. */
+export function onChange(listener) {
+  listeners.add(listener);
+}
+
+let changes = { whole: false, urls: new Set(), events: [] };
+
+function changed(part) {
+  if (part.whole) changes.whole = true;
+  for (const url of part.urls ?? []) changes.urls.add(url);
+  changes.events.push(...(part.events ?? []));
+  if (asked) return;
+  asked = true;
+  // A tab in the background gets no frames, and must not save them up.
+  (document.hidden ? (act) => setTimeout(act, 500) : requestAnimationFrame)(() => {
+    const now = changes;
+    asked = false;
+    changes = { whole: false, urls: new Set(), events: [] };
+    for (const listener of listeners) listener(now);
+  });
+}
+
+const now = () => Date.now() / 1000;
+
+/** The time by the clock of plimsoll's host, as far as it is known. */
+export const serverNow = () => (fleet.heard ? fleet.taken + Math.max(0, now() - fleet.heard) : now());
+
+/** Seconds since the newest answer of a server, counted on while nothing is heard; null where it never answered. */
+export function age(server) {
+  return server.age_s == null ? null : server.age_s + Math.max(0, now() - server.heard);
+}
+
+/** Whether what is known of a server is too old to be shown as the present. */
+export function isStale(server) {
+  if (fleet.lost) return true;
+  // One that is silent may have a router that still speaks of it.
+  if (server.unreachable) return !server.pools.some((pool) => /reported|derived|inferred/.test(pool.in_use?.[1]) && value(pool.in_use) !== null);
+  const seconds = age(server);
+  return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3);
+}
+
+/** The verdict as it may be shown: a router has no cache, so none. */
+export function levelOf(server) {
+  return server.role === "router" && !server.pools.length && !server.unreachable ? "none" : server.level;
+}
+
+/** The pool that decides: the fullest of those that bind, or of all where none is said to. */
+export function bindingPool(server) {
+  const binding = server.pools.filter((pool) => pool.binds);
+  const from = binding.length ? binding : server.pools;
+  return from.reduce((most, pool) => ((value(pool.in_use) ?? -1) > (value(most?.in_use) ?? -1) || !most ? pool : most), null);
+}
+
+/** The worst server: the first that has a cache, or the first of all. */
+export function worst() {
+  const servers = fleet.order.map((url) => fleet.servers.get(url)).filter(Boolean);
+  return servers.find((server) => levelOf(server) !== "none") ?? servers[0] ?? null;
+}
+
+function keep(server, at) {
+  server.heard = at;
+  server.pools ??= [];
+  server.signs ??= [];
+  fleet.servers.set(server.url, server);
+}
+
+function common(said) {
+  // What was said before is not newer for being said again.
+  if (said.taken_at !== fleet.taken || !fleet.heard) fleet.heard = now();
+  fleet.taken = said.taken_at ?? fleet.heard;
+  fleet.level = said.level ?? fleet.level;
+  fleet.headline = said.headline ?? fleet.headline;
+  fleet.totals = said.fleet ?? fleet.totals;
+  fleet.watch = said.watch ?? fleet.watch;
+  fleet.gaps = said.gaps ?? fleet.gaps;
+}
+
+/** Everything anew. */
+function takeOverview(said) {
+  common(said);
+  fleet.servers.clear();
+  for (const server of said.servers) keep(server, fleet.heard);
+  fleet.order = said.servers.map((server) => server.url);
+  fleet.limits = said.limits ?? null;
+  fleet.madeBy ??= said.made_by;
+  fleet.updated = fleet.madeBy !== said.made_by;
+  fleet.ready = true;
+  found();
+  changed({ whole: true, urls: fleet.order });
+}
+
+/** What was looked at since the last frame. */
+function takeServers(said) {
+  if (!fleet.ready) return;
+  common(said);
+  for (const server of said.servers ?? []) keep(server, fleet.heard);
+  for (const url of said.gone ?? []) fleet.servers.delete(url);
+  const order = said.order ?? fleet.order;
+  fleet.order = order.filter((url) => fleet.servers.has(url));
+  for (const url of fleet.servers.keys()) if (!said.order && !fleet.order.includes(url)) fleet.order.push(url);
+  found();
+  changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
+}
+
+/** Why nothing is live, and since when. */
+export const lossWords = () => `${fleet.why ?? "no connection to plimsoll"} since ${clock(fleet.lost)}`;
+
+/** Nothing is heard any more, or nothing new; what is shown is as of then. */
+function lose(why = null) {
+  if (fleet.lost && fleet.why === why) return;
+  if (why) {
+    // What was told is as old as it says, not as its telling.
+    const late = Math.max(0, fleet.heard - fleet.taken);
+    fleet.heard -= late;
+    for (const server of fleet.servers.values()) server.heard -= late;
+  }
+  fleet.lost ??= fleet.heard || now();
+  fleet.why = why;
+  changed({ whole: true });
+}
+
+function found() {
+  fleet.lost = fleet.why = null;
+}
+
+/** Listens for ever: the browser's own retry where it does that, ours where it gave up or the line went silent. */
+export function listen() {
+  let source = null;
+  let last = Date.now();
+  let retry = null;
+  const open = () => {
+    clearTimeout(retry);
+    source?.close();
+    source = new EventSource("api/v1/stream");
+    const on = (name, take) => source.addEventListener(name, (event) => {
+      last = Date.now();
+      take(JSON.parse(event.data));
+    });
+    on("overview", (said) => {
+      takeOverview(said);
+      check();
+    });
+    on("servers", takeServers);
+    on("happened", (event) => changed({ events: [event] }));
+    on("ping", () => {});
+    source.onerror = () => {
+      lose();
+      if (source.readyState === EventSource.CLOSED) {
+        clearTimeout(retry);
+        retry = setTimeout(open, 2000);
+      }
+    };
+  };
+  // A line can die without a word, and a watch can stand still behind a line that lives: plimsoll is asked which it is.
+  const check = async () => {
+    if (source.readyState !== EventSource.OPEN) return;
+    try {
+      const answer = await fetch("healthz", { signal: AbortSignal.timeout(4000), cache: "no-store" });
+      if (!answer.ok) return lose("plimsoll answers, but its watch stands still");
+      if (Date.now() - last < 60_000) return;
+    } catch {
+      lose();
+    }
+    last = Date.now();
+    open();
+  };
+  open();
+  setInterval(() => Date.now() - last > 20_000 && check(), 5000);
+}
+
+/** A document of the API; its error is the server's own sentence where it has one. */
+export async function ask(path, parameters, signal) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, held]) => held != null));
+  const answer = await fetch(`api/v1/${path}?${query}`, { signal, cache: "no-store" }).catch((error) => {
+    throw error.name === "AbortError" ? error : new Error("plimsoll does not answer");
+  });
+  const said = await answer.json().catch(() => null);
+  if (!answer.ok || !said) throw new Error(said?.error ?? `plimsoll answered ${answer.status}`);
+  return said;
+}
