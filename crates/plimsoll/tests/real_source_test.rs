@@ -64,8 +64,14 @@ fn source() -> Result<(), Failed> {
     let environment = lab().join("sglang-0.5.23");
     let log = tempfile::NamedTempFile::new()?;
     let program = environment.join("bin/python").display().to_string();
-    let python = Real::start(&program, &["-c".to_owned(), "import time; time.sleep(600)".to_owned()], log.path());
+    let python = Real::start(
+        &program,
+        &["-c".to_owned(), "import time; print(1, flush=True); time.sleep(600)".to_owned()],
+        log.path(),
+    );
     let exe = PathBuf::from(format!("/proc/{}/exe", python.pid()));
+    // It is Python before it has read where its packages are.
+    wait_until("Python to have begun", || std::fs::metadata(log.path()).is_ok_and(|log| log.len() > 0));
     wait_until("Python", || std::fs::read_link(&exe).is_ok_and(|exe| exe.to_string_lossy().contains("python3")));
     let wanted = Wanted {
         package: "sglang".into(),
