@@ -323,3 +323,27 @@ fn one_request_at_a_time_and_what_hardly_changes_is_asked_rarely() {
     drop(serve);
     std::thread::sleep(Duration::from_millis(1));
 }
+
+#[test]
+fn a_routers_workers_stay_over_a_reload_and_go_with_it() {
+    let folder = folder();
+    let worker = Replay::start().with("/metrics", page(100, 0));
+    let (router, other) = (Replay::router(&[worker.url()]), Replay::start().with("/metrics", page(200, 0)));
+    let config = folder.path().join("plimsoll.toml");
+    let write = |urls: &[String]| {
+        let text = format!("targets = {urls:?}\n[watch]\nevery = \"300ms\"\nsearch = \"1s\"\n");
+        std::fs::write(&config, text).expect("a file");
+    };
+    write(&[router.url()]);
+    let serve = Serve::start(PROGRAM, folder.path(), &["--config", config.to_str().expect("a path")]);
+    wait_until("the worker", || serve.card(&worker.url()).is_some_and(|card| in_use(&card).0 == Some(0.1)));
+    write(&[router.url(), other.url()]);
+    wait_until("the other", || serve.card(&other.url()).is_some_and(|card| in_use(&card).0 == Some(0.2)));
+    std::thread::sleep(Duration::from_secs(3));
+    // It was there all the time.
+    assert_eq!(serve.events("gone"), Vec::<Value>::new());
+    assert_eq!(serve.events("found").iter().filter(|event| event["server"] == worker.url().as_str()).count(), 1);
+    write(&[other.url()]);
+    wait_until("both to be let go", || serve.card(&worker.url()).is_none() && serve.card(&router.url()).is_none());
+    assert!(serve.card(&other.url()).is_some());
+}

@@ -90,6 +90,17 @@ pub(crate) struct Looked {
     pub(crate) kept: Kept,
     /// A router's page of its workers' pages, and the label that tells them apart, until it is read for them.
     pub(crate) relayed: Option<(String, Observation)>,
+    /// Whose copy of its page was read for it.
+    pub(crate) relay: Option<Box<Relay>>,
+}
+
+/// What stands in for what a server did not say itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Relay {
+    /// When its router gave the copy.
+    pub(crate) at: model::Time,
+    /// What it said itself.
+    pub(crate) own: Account,
 }
 
 /// What was brought and is still true: answers that say what does not change from one look to the next, with their bodies,
@@ -122,6 +133,7 @@ impl Looked {
             every_s: 0.0,
             kept: Kept::default(),
             relayed: None,
+            relay: None,
         }
     }
 }

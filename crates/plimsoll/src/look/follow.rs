@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Note, Role, Signal};
+use model::{Account, Note, Role, Signal};
 use sense::Target;
 use tokio::task::JoinSet;
 
 use super::access::Keys;
-use super::candidate::{Candidate, Looked};
+use super::candidate::{Candidate, Looked, Relay};
 use super::identity::Spot;
 use super::named::Named;
 use super::{Eye, ask, guard, named};
@@ -176,7 +176,7 @@ pub(super) fn blind(eye: &Eye, looked: &[Looked], router: usize) -> Vec<(usize, 
     let index = index(eye, looked);
     let listed = one.named.iter().filter(|named| named.listed);
     let places = listed.filter_map(|named| Some((index.of(named)?, named.raw.clone())));
-    places.filter(|(place, _)| !tells_used(&looked[*place])).collect()
+    places.filter(|(place, _)| !tells_used(own(&looked[*place]))).collect()
 }
 
 /// Asks routers for their copies of the pages of workers that could not be read themselves.
@@ -188,23 +188,26 @@ async fn ask_relays(eye: &Eye, looked: &mut [Looked]) {
     }
 }
 
-/// Reads such workers from those copies.
+/// Reads such workers from those copies. In a watch a copy stands until the router gives the next, and is read once for each
+/// look at a worker.
 pub(super) fn relay(eye: &Eye, looked: &mut [Looked]) {
     for router in 0..looked.len() {
         let Some((label, mut observation)) = looked[router].relayed.take() else { continue };
         let blind = blind(eye, looked, router);
         let body = observation.outcome.as_ref().map_or(&[][..], |answer| &answer.body);
+        let new = |place: usize| looked[place].relay.as_ref().is_none_or(|relay| relay.at != observation.at);
+        let blind: Vec<(usize, String)> = blind.into_iter().filter(|(place, _)| new(*place)).collect();
         // As of any page: several engines have series of the same names.
-        let engines = engines::saved::relayed(&eye.tables, body);
+        let engines = if blind.is_empty() { BTreeMap::new() } else { engines::saved::relayed(&eye.tables, body) };
         for (place, worker) in blind {
-            let account = &looked[place].account;
+            let account = own(&looked[place]);
             let known = || account.engine.as_deref().and_then(|engine| eye.tables.get(engine));
             let Some(table) = engines.get(&worker).copied().or_else(known) else { continue };
             let told = engines::interpret_relayed(table, &observation, &label, &worker, &account.facts);
             if told.sets.is_empty() {
                 continue;
             }
-            let account = &mut looked[place].account;
+            let (before, mut account) = (account.clone(), account.clone());
             account.engine = account.engine.take().or(told.engine);
             for (name, fact) in told.facts {
                 account.learn(&name, fact.value, fact.source, fact.weight);
@@ -215,13 +218,24 @@ pub(super) fn relay(eye: &Eye, looked: &mut [Looked]) {
                 model::TOLD_BY_ROUTER,
                 format!("read from {}, because the server itself did not say it", observation.url),
             ));
+            looked[place].account = account;
+            looked[place].relay = Some(Box::new(Relay { at: observation.at, own: before }));
         }
-        ask::forget(&mut observation);
-        looked[router].observations.push(observation);
+        if looked[router].every_s > 0.0 {
+            looked[router].relayed = Some((label, observation));
+        } else {
+            ask::forget(&mut observation);
+            looked[router].observations.push(observation);
+        }
     }
 }
 
-fn tells_used(one: &Looked) -> bool {
+/// What a server said itself.
+fn own(one: &Looked) -> &Account {
+    one.relay.as_ref().map_or(&one.account, |relay| &relay.own)
+}
+
+fn tells_used(account: &Account) -> bool {
     let told = |set: &model::PoolSet| set.readings.get(&Signal::KV_USED).is_some_and(|used| used.value.is_some());
-    one.account.sets.iter().any(told) || one.account.fact("role") == Some(Role::Router.name())
+    account.sets.iter().any(told) || account.fact("role") == Some(Role::Router.name())
 }

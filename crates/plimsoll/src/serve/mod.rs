@@ -374,6 +374,7 @@ impl House<'_> {
             ("listen", old.listen != new.listen),
             ("history", old.history != new.history || old.keep != new.keep),
             ("tls", old.tls != new.tls),
+            ("token", old.token != new.token),
             ("hosts", old.hosts != new.hosts),
         ];
         let names: Vec<&str> = changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();

@@ -1,5 +1,7 @@
 //! What is on a host, searched again and again: servers that came, restarted, moved or went.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use model::{Gap, Note, Time};
 
@@ -120,6 +122,12 @@ impl Watch {
     pub(super) fn forget(&mut self, now: Time) {
         let forget_s = self.pace.forget;
         let mut gone = Vec::new();
+        let urls: BTreeSet<String> = self.known.values().flat_map(Known::urls).collect();
+        for known in self.known.values_mut().filter(|known| known.depth > 0) {
+            if known.found.named_by.as_ref().is_some_and(|router| !urls.contains(router)) {
+                known.led = Led::Unconfirmed;
+            }
+        }
         self.known.retain(|_, known| {
             let (over, why) = match &known.led {
                 Led::There => return true,

@@ -147,8 +147,10 @@ impl Watch {
             known.site = site;
             known.busy = false;
             known.keep_pace(&self.pace);
-            // What is no longer given goes when the site was searched.
-            known.led = Led::Unconfirmed;
+            // What is no longer given goes when the site was searched; workers go with their routers.
+            if known.depth == 0 {
+                known.led = Led::Unconfirmed;
+            }
             let number = self.next_number;
             self.next_number += 1;
             self.known.insert(number, known);
