@@ -9,6 +9,7 @@ import { chart, readout } from "./chart.js";
 
 const WINDOWS = [["15m", 900, "15 min"], ["1h", 3600, "1 h"], ["6h", 21600, "6 h"], ["24h", 86400, "24 h"], ["7d", 604800, "7 days"], ["all", 0, "all"]];
 const MOST = 8;
+const ASKED = { series: [], events: [], notes: [] };
 
 const isOff = () => fleet.watch?.history?.state === "off";
 const began = () => fleet.watch?.history?.from ?? fleet.watch?.since ?? serverNow();
@@ -22,7 +23,7 @@ function usual() {
 /** A view in `host`. `of` is what to show: { server, signal, rank, pool, tier, title }. */
 export function historyView(host, { group, brief, follower } = {}) {
   let of = null;
-  let held = { series: [], events: [], notes: [] };
+  let held = ASKED;
   let range = usual();
   let running = null;
   let drawn = null;
@@ -135,7 +136,7 @@ export function historyView(host, { group, brief, follower } = {}) {
       return `${name}${amount(sum.latest, line.unit)} at ${clock(sum.at)}, lowest ${amount(sum.least, line.unit)}, highest ${amount(sum.most, line.unit)}${dark}`;
     });
     const off = isOff();
-    const none = held.failed ? `No history: ${held.failed}` : off ? "No history is kept." : "Nothing was kept in this time.";
+    const none = held === ASKED ? "…" : held.failed ? `No history: ${held.failed}` : off ? "No history is kept." : "Nothing was kept in this time.";
     const shown = view.lines.length ? told.slice(0, brief ? 1 : MOST) : [none];
     const more = [off && view.lines.length && "no history is kept: this was seen since the page was opened", many > MOST && `the fullest ${MOST} of ${many}`, ...held.notes.map((note) => note.text)].filter(Boolean);
     // Lines of several are told apart by colour and dash, here as in the chart.
@@ -159,15 +160,18 @@ export function historyView(host, { group, brief, follower } = {}) {
 
   return {
     show(next) {
-      const same = of && JSON.stringify(of) === JSON.stringify(next);
+      if (of && JSON.stringify(of) === JSON.stringify(next)) return;
       of = next;
-      if (!same) load();
+      // What is held is another's.
+      held = ASKED;
+      draw();
+      load();
     },
     load,
     set,
     /** Draws on: what was just looked at, or only the time that has passed. */
     live(server, events) {
-      if (!of || range.from || held.failed) return;
+      if (!of || held === ASKED || range.from || held.failed) return;
       if (!server && !events.length && Date.now() - painted < 900) return;
       const to = serverNow();
       if (server && server.url === of.server && !fleet.lost && age(server) !== null) {

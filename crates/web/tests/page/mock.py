@@ -3,7 +3,8 @@
 
     mock.py [--port N] [--fleet small|big|wide|calm|young|hostile|empty] [--every SECONDS]
 
-GET /mock?down=URL, /mock?up=URL, /mock?mute=1 (the stream stands still), /mock?mute=0 change what it says while it runs.
+GET /mock?down=URL, /mock?up=URL, /mock?mute=1 (the stream stands still), /mock?mute=0, /mock?late=SECONDS (a history takes so long)
+change what it says while it runs.
 """
 import argparse
 import json
@@ -25,7 +26,7 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title=
 
 class Fleet:
     def __init__(self, kind, every):
-        self.kind, self.every, self.down, self.mute = kind, every, set(), False
+        self.kind, self.every, self.down, self.mute, self.late = kind, every, set(), False, 0.0
         self.since = time.time() - 6000
         self.begun = time.time() - (180 if kind == "young" else 9 * 86400)
         self.made = {"small": self.small, "big": self.big, "calm": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
@@ -160,6 +161,7 @@ class Fleet:
                 for ago, kind, text in made if first and since <= now - ago <= until]
 
     def history(self, ask):
+        time.sleep(self.late)
         now = time.time()
         until = float(ask.get("to", [now])[0])
         spans = {"15m": 900, "1h": 3600, "6h": 21600, "24h": 86400, "7d": 604800}
@@ -256,6 +258,7 @@ class Handler(BaseHTTPRequestHandler):
             fleet.down |= set(ask.get("down", []))
             fleet.down -= set(ask.get("up", []))
             fleet.mute = ask.get("mute", ["1" if fleet.mute else "0"])[0] == "1"
+            fleet.late = float(ask.get("late", [fleet.late])[0])
             return self.give(200, "text/plain", b"ok")
         if url.path == "/healthz":
             return self.give(503 if fleet.mute else 200, "text/plain", b"ok")

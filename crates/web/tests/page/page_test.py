@@ -155,6 +155,21 @@ class Reading(Page):
         self.browser.run("document.querySelector('#history .events button').focus()")
         self.assertIn("verdict: tight", self.browser.text("#history .readout"))
 
+    def test_a_history_that_is_late_is_not_made_up_of_what_is_live(self):
+        # Frames come twice a second: several before the history does.
+        self.mock.tell(late=3)
+        browser = self.browser
+        browser.open(self.address + "/?late")
+        browser.until("return document.getElementById('link').textContent === 'live'")
+        label = "return document.querySelector('#history .chart').getAttribute('aria-label') ?? ''"
+        early = []
+        while browser.run("return document.querySelector('#history .chart').getAttribute('aria-busy')") == "true":
+            early.append(browser.run(label))
+            time.sleep(0.3)
+        self.assertGreater(len(early), 3)
+        self.assertEqual([told for told in early if "lowest" in told], [])
+        self.assertRegex(browser.run(label).replace("\u00a0", " "), r"lowest \d+\.\d %, highest \d+\.\d %, not known for \d+ (s|min)")
+
     def test_a_server_that_dies_and_comes_back(self):
         self.mock.tell(down=DECODE)
         self.browser.until("return /unreachable: connection refused/.test(document.querySelector(`#roles a[href*='1%3A30002']`).innerText)")
