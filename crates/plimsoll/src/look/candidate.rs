@@ -113,6 +113,15 @@ pub(crate) struct Kept {
     pub(crate) trees: Trees,
     /// What was read beside them.
     pub(crate) beside: Option<Beside>,
+    /// That is read again, and the logs are read on from where they ended.
+    pub(crate) read_on: bool,
+}
+
+impl Kept {
+    /// Everything is asked again.
+    pub(crate) fn ask_all(&mut self) {
+        *self = Kept { beside: self.beside.take(), read_on: true, ..Kept::default() };
+    }
 }
 
 impl Looked {

@@ -1,8 +1,10 @@
 //! A unit's journal.
 
 use model::{Blind, Log, LogClock, Note, Stretch, Time};
+use sense::process::Unit;
 use sense::{Command, Process, Ran};
 
+use super::follow;
 use crate::look::Eye;
 
 /// How long each of the two questions may take: nobody waits longer for a journal than for a server.
@@ -10,33 +12,50 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Newest messages that are asked for.
 pub(super) const NEWEST: u32 = 1000;
 /// Seconds from its start in which a server says what it is, and most messages of that time, the first ones.
-const START_S: f64 = 900.0;
+pub(super) const START_S: f64 = 900.0;
 pub(super) const STARTING: usize = 3000;
 /// The journal's unit of time, seconds.
-const TICK_S: f64 = 1e-6;
+pub(super) const TICK_S: f64 = 1e-6;
 
-/// The journal of the unit that runs a server: its newest messages and, where those do not reach back to it, its start.
-pub(super) async fn of(eye: &Eye, home: &Process, unit: &str, user: Option<u32>, notes: &mut Vec<Note>) -> Log {
+/// The journal of the unit that runs a server: its newest messages and, where those do not reach back to it, its start. Of
+/// one that was read `before` only what came since is asked for.
+pub(super) async fn of(eye: &Eye, home: &Process, unit: &Unit, before: Vec<Log>, notes: &mut Vec<Note>) -> Log {
     let began = eye.place.now();
     let since = home.started_at;
-    let ask = async |until, newest| {
-        let since = Some(since.plus(-1.0));
-        eye.place.run(&Command::Journal { unit: unit.to_owned(), user, since, until, newest }, PATIENCE).await
-    };
-    let outcome = match ask(None, Some(NEWEST)).await.map(|ran| newest(&ran)) {
-        Ok((stretch, None)) => Ok(vec![stretch]),
-        Ok((stretch, Some(oldest))) => match ask(Some(end_of_start(since, oldest)), None).await {
-            Ok(ran) => Ok(start(&ran).into_iter().chain([stretch]).collect()),
-            Err(blind) => {
-                notes.push(unread_start(unit, &blind));
-                Ok(vec![stretch])
-            }
-        },
-        Err(blind) => Err(blind),
+    let name = format!("journal of {}", unit.name);
+    // When a process started is known by the clock, which is kept right by small steps.
+    let same = |log: &Log| log.name == name && log.since.is_some_and(|before| before.since(since).abs() < 2.0);
+    let known = before.into_iter().find(same);
+    let mut outcome = None;
+    if let Some(read) = known.and_then(|log| follow::Read::of(log.outcome.ok()?)) {
+        let ran = ask(eye, unit, read.until(), None, None).await;
+        outcome = ran.ok().and_then(|ran| read.on(since, began, &ran));
+    }
+    let outcome = match outcome {
+        Some(stretches) => Ok(stretches),
+        None => afresh(eye, unit, since, notes).await,
     };
     let at = eye.place.now();
-    let name = format!("journal of {unit}");
     Log { name, at, took: at.since(began), since: Some(since), clock: LogClock::Unknown, written: None, outcome }
+}
+
+async fn ask(eye: &Eye, unit: &Unit, since: Time, until: Option<Time>, newest: Option<u32>) -> Result<Ran, Blind> {
+    let command = Command::Journal { unit: unit.name.clone(), user: unit.user, since: Some(since), until, newest };
+    eye.place.run(&command, PATIENCE).await
+}
+
+/// The newest messages and, where those do not reach back to it, the start.
+async fn afresh(eye: &Eye, unit: &Unit, since: Time, notes: &mut Vec<Note>) -> Result<Vec<Stretch>, Blind> {
+    let from = since.plus(-1.0);
+    let (stretch, oldest) = newest(&ask(eye, unit, from, None, Some(NEWEST)).await?);
+    let Some(oldest) = oldest else { return Ok(vec![stretch]) };
+    Ok(match ask(eye, unit, from, Some(end_of_start(since, oldest)), None).await {
+        Ok(ran) => start(&ran).into_iter().chain([stretch]).collect(),
+        Err(blind) => {
+            notes.push(unread_start(&unit.name, &blind));
+            vec![stretch]
+        }
+    })
 }
 
 /// Until when the start of a server that began at `since` is asked for: no message twice, so before the oldest one of the
@@ -69,21 +88,22 @@ pub(super) fn start(ran: &Ran) -> Option<Stretch> {
     (!records.is_empty()).then(|| Stretch { bytes: joined(b"", &records), from_start: true, ..Stretch::default() })
 }
 
-fn records(ran: &Ran) -> Vec<&[u8]> {
+/// The records that were printed, without one that may have lost its end.
+pub(super) fn records(ran: &Ran) -> Vec<&[u8]> {
     let mut records: Vec<&[u8]> = ran.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     if ran.cut {
-        // The last one may have lost its end.
         records.pop();
     }
     records
 }
 
-fn joined(first: &[u8], records: &[&[u8]]) -> Vec<u8> {
+/// Records as the bytes of a stretch.
+pub(super) fn joined(first: &[u8], records: &[&[u8]]) -> Vec<u8> {
     [first, &records.join(&b'\n'), b"\n"].concat()
 }
 
 /// When the journal took a record.
-fn time_of(record: &[u8]) -> Option<Time> {
+pub(super) fn time_of(record: &[u8]) -> Option<Time> {
     let record: serde_json::Value = serde_json::from_slice(record).ok()?;
     let micros: f64 = record["__REALTIME_TIMESTAMP"].as_str()?.parse().ok()?;
     Some(Time(micros * TICK_S))

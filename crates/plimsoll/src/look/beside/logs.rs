@@ -24,8 +24,15 @@ struct File {
     wanted: Wanted,
 }
 
-/// All logs of a server that can be found; those that cannot be read say why.
-pub(super) async fn of(eye: &Eye, home: &Process, writes: &Writes, notes: &mut Vec<Note>) -> Vec<Log> {
+/// All logs of a server that can be found; those that cannot be read say why. Of a file both ends are read each time; a
+/// journal is read on from where it ended `before`.
+pub(super) async fn of(
+    eye: &Eye,
+    home: &Process,
+    writes: &Writes,
+    before: Vec<Log>,
+    notes: &mut Vec<Note>,
+) -> Vec<Log> {
     let pid = home.pid;
     let outputs = &writes.outputs;
     let mut logs = Vec::new();
@@ -52,7 +59,7 @@ pub(super) async fn of(eye: &Eye, home: &Process, writes: &Writes, notes: &mut V
         }
     }
     if journaled && let Some(unit) = &home.unit {
-        let journal = journal::of(eye, home, &unit.name, unit.user, notes).await;
+        let journal = journal::of(eye, home, unit, before, notes).await;
         // What the journal says makes up for what the process hides.
         if journal.outcome.is_ok() {
             logs.clear();

@@ -2,6 +2,9 @@
 //! and what it holds of the host.
 //! Read while it is asked over HTTP, and without it where that fails.
 
+mod follow;
+#[cfg(test)]
+mod follow_test;
 mod hardware;
 mod journal;
 #[cfg(test)]
@@ -44,12 +47,18 @@ pub(super) async fn prepare(eye: &Eye, candidates: &mut [Candidate]) -> Vec<Proc
     processes
 }
 
-/// Reads what the table knows of: its logs and its shared memory.
-pub(super) async fn look(eye: &Eye, table: &Table, home: &Process, writes: Option<&Writes>) -> Beside {
+/// Reads what the table knows of: its logs, those that were read `before` from where they ended, and its shared memory.
+pub(super) async fn look(
+    eye: &Eye,
+    table: &Table,
+    home: &Process,
+    writes: Option<&Writes>,
+    before: Vec<Log>,
+) -> Beside {
     let mut beside = Beside::default();
     if let Some(writes) = writes.filter(|_| !table.lines.is_empty()) {
         if writes.with.is_empty() {
-            beside.logs = logs::of(eye, home, writes, &mut beside.notes).await;
+            beside.logs = logs::of(eye, home, writes, before, &mut beside.notes).await;
         } else {
             let text = format!(
                 "pid {} writes its log into one place with pid {}: whose line is whose cannot be told, so none was read",
