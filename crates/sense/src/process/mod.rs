@@ -55,8 +55,10 @@ pub struct Process {
     pub exe: Option<PathBuf>,
     /// Its working folder, as it sees it itself, where we may see it.
     pub cwd: Option<PathBuf>,
-    /// When it started.
+    /// When it started, by this host's clock, which may be set.
     pub started_at: Time,
+    /// Seconds from the start of the host to its own: with its id, what tells it from any later process.
+    pub since_boot: f64,
     /// The user that it runs as.
     pub uid: u32,
     /// The systemd unit that it belongs to.
@@ -78,6 +80,18 @@ pub struct Process {
     pub maybe_listening: Vec<SocketAddr>,
     /// What could not be read for want of rights: `fd`, `ns/net`, `exe`, `cwd`, …
     pub denied: Vec<&'static str>,
+}
+
+impl Process {
+    /// Whether the two are one and the same: ids come again, and the clock may be set.
+    pub fn is(&self, other: &Process) -> bool {
+        self.run() == other.run()
+    }
+
+    /// What no other process of this host has: its id and when it started, seconds from the start of the host.
+    pub fn run(&self) -> (u32, f64) {
+        (self.pid, self.since_boot)
+    }
 }
 
 /// What a look at all processes brought.

@@ -131,6 +131,7 @@ async fn drafts(place: &Place, wanted: Vec<(u32, Vec<String>)>, out: &mut Proces
             exe,
             cwd,
             started_at: Time(booted.unwrap_or(0.0) + kin.started),
+            since_boot: kin.started,
             uid,
             unit: cgroup::unit_of(&cgroup),
             container: cgroup::container_of(&cgroup),

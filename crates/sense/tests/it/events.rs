@@ -21,6 +21,7 @@ pub(crate) fn process() -> Process {
         exe: None,
         cwd: None,
         started_at: Time(0.0),
+        since_boot: 0.0,
         uid: 0,
         unit: None,
         container: None,

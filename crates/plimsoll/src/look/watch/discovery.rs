@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use model::{Gap, Note, Time};
+use sense::Target;
 
 use super::known::{Known, Led};
 use super::{AGAIN_S, Move, Watch};
@@ -21,8 +22,9 @@ pub(super) struct Discovered {
     took: f64,
 }
 
-/// Searches a site, or takes what was given there; `hardware`: also what accelerators hold.
-pub(super) async fn of(site: &Site, hardware: bool) -> Result<Discovered> {
+/// Searches a site, or takes what was given there; `hardware`: also what accelerators hold. Names of the `known` are
+/// resolved anew.
+pub(super) async fn of(site: &Site, hardware: bool, known: &[Target]) -> Result<Discovered> {
     let started = sense::clock::now();
     let eye = &site.eye;
     eye.atlas.learn_ours(&eye.place).await;
@@ -39,6 +41,7 @@ pub(super) async fn of(site: &Site, hardware: bool) -> Result<Discovered> {
             candidate.hardware = own.and_then(|at| held.get(at).cloned()).unwrap_or_default();
         }
     }
+    eye.atlas.learn_names(&eye.place, known.iter()).await;
     Ok(Discovered { candidates, notes, denied, elsewhere, took: sense::clock::now().since(started) })
 }
 
@@ -151,7 +154,7 @@ impl Watch {
 /// The new process, where it is another one than before.
 fn differs(before: &Candidate, now: &Candidate) -> Option<u32> {
     let (old, new) = (before.process.as_ref()?, now.process.as_ref()?);
-    (old.pid != new.pid || (old.started_at.since(new.started_at)).abs() > 1.0).then_some(new.pid)
+    (!old.is(new)).then_some(new.pid)
 }
 
 impl Known {
