@@ -8,6 +8,9 @@ use testkit::{Answer, Manner, Replay, Serve};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
+/// So soon after SIGTERM it has ended, whatever hangs: the promise of docs/serve.md.
+const STOPPED: Duration = Duration::from_secs(2);
+
 /// A page of a server with 1,000 tokens, of which these are used.
 fn text(used: u32) -> String {
     let labels = r#"{engine_type="unified",model_name="m",pp_rank="0",tp_rank="0"}"#;
@@ -160,8 +163,9 @@ fn a_stop_while_servers_hang_and_visitors_stay_is_quick() {
     stream.write_all(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
     wait_until("it to be asked", || !server.asked().is_empty());
     serve.signal("TERM");
-    let (status, _) = serve.ended();
+    let (status, took) = serve.ended();
     assert!(status.success(), "{status}");
+    assert!(took < STOPPED, "{took:?}");
 }
 
 #[test]
@@ -174,4 +178,26 @@ fn a_stranger_is_asked_rarely() {
     is_watched(&serve, &good);
     let asked = stranger.asked().iter().filter(|path| *path == "/metrics").count();
     assert!(asked <= 2, "{asked} looks while the other was looked at many times");
+}
+
+/// Its own pages take no time; that of its workers' pages makes it ask them all.
+#[test]
+fn a_router_that_asks_its_workers_for_long_is_asked_rarely() {
+    let folder = folder();
+    let worker = Replay::start();
+    let copies = format!("sglang:num_used_tokens{{worker_addr=\"{}\",tp_rank=\"0\"}} 100\n", worker.url());
+    let copies = Answer::page(copies).sent(Manner::After(Duration::from_millis(300)));
+    let router = Replay::router(&[worker.url()])
+        .with("/metrics", Answer::page("smg_worker_pool_size{worker_type=\"decode\"} 1\n"))
+        .with("/engine_metrics", copies);
+    let serve = Serve::start(PROGRAM, folder.path(), &["--every", "300ms", &router.url()]);
+    let card = || serve.card(&router.url()).unwrap_or_default();
+    wait_until("how long it took in all", || card()["took_s"].as_f64() >= Some(0.3));
+    let (card, slow) = (card(), card()["slow"].clone());
+    assert!(card["every_s"].as_f64() >= Some(30.0), "{card}");
+    assert!(slow.as_str().is_some_and(|why| why.contains("at most 1 % of its time")), "{slow}");
+    let asked = || router.asked().iter().filter(|path| *path == "/engine_metrics").count();
+    let before = asked();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(asked(), before, "ten times as long as between looks at others");
 }

@@ -2,7 +2,7 @@
 
 use engines::table::condition::Holds;
 use engines::table::{Source, Table};
-use model::{Account, BlindKind, Note, Observation, Signal, Time};
+use model::{Account, BlindKind, Log, Note, Observation, Signal, Time};
 use sense::Target;
 use sense::place::Foreseen;
 
@@ -33,9 +33,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     if !candidate.mute
         && let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await
     {
-        let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
-        let took = eye.place.now().since(started);
-        return told.map(|one| Looked { took, ..one }).collect();
+        return apart(eye, shared, candidate, observations, started);
     }
     if candidate.engine.is_none()
         && let Some(log) = candidate.logs.first()
@@ -50,8 +48,8 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
             let over_http = by_table(eye, table, &candidate, &mut observations, until);
             let aside = async {
                 match kept.beside {
-                    Some(beside) => beside,
-                    None => beside(eye, table, &candidate).await,
+                    Some(beside) if !kept.read_on => beside,
+                    before => beside(eye, table, &candidate, before.unwrap_or_default().logs).await,
                 }
             };
             let ((), beside) = tokio::join!(over_http, aside);
@@ -61,9 +59,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
             kept_beside = Some(beside.clone());
             observations.extend(beside.slabs);
             if let Some(shared) = wrapped::several(eye, table, &mut candidate, &mut observations) {
-                let told = shared.told(eye, candidate, || unknown(&observations)).into_iter();
-                let took = eye.place.now().since(started);
-                return told.map(|one| Looked { took, ..one }).collect();
+                return apart(eye, shared, candidate, observations, started);
             }
             observations.extend(published(eye, table, &candidate, &observations).await);
             let (logs, flags) = (&beside.logs, &candidate.flags);
@@ -86,10 +82,30 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     let named = named::settle(&mut account);
     let again: Vec<Observation> = observations.iter_mut().filter_map(kept_of).collect();
     trees.keep(&again);
-    let kept = Kept { observations: again, trees, beside: kept_beside };
+    let kept = Kept { observations: again, trees, beside: kept_beside, read_on: false };
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
     vec![Looked { observations, named, took, kept, ..Looked::of(candidate, account) }]
+}
+
+/// The servers on one page. What else was asked is told with the first: answering it cost the target time, too.
+fn apart(
+    eye: &Eye,
+    shared: wrapped::Shared,
+    candidate: Candidate,
+    mut observations: Vec<Observation>,
+    started: Time,
+) -> Vec<Looked> {
+    let mut told = shared.told(eye, candidate, || unknown(&observations));
+    if let Some(first) = told.first_mut() {
+        let is_told =
+            |seen: &Observation| first.observations.iter().any(|own| own.url == seen.url && own.at == seen.at);
+        observations.retain(|seen| !is_told(seen));
+        observations.iter_mut().for_each(forget);
+        first.observations.append(&mut observations);
+    }
+    let took = eye.place.now().since(started);
+    told.into_iter().map(|one| Looked { took, ..one }).collect()
 }
 
 /// Whether something was asked and nothing answered: then what was said before is no sign of life.
@@ -259,10 +275,11 @@ async fn foresee(eye: &Eye, table: &Table, candidate: &Candidate, asked: &[Obser
     eye.foresee(pages, until).await;
 }
 
-/// What the candidate's process leaves on this host, if it is on it, and the logs that were given.
-async fn beside(eye: &Eye, table: &Table, candidate: &Candidate) -> Beside {
+/// What the candidate's process leaves on this host, if it is on it, and the logs that were given. Logs that were read
+/// `before` are read on.
+async fn beside(eye: &Eye, table: &Table, candidate: &Candidate, before: Vec<Log>) -> Beside {
     let mut beside = match &candidate.process {
-        Some(process) => beside::look(eye, table, process, candidate.writes.as_ref()).await,
+        Some(process) => beside::look(eye, table, process, candidate.writes.as_ref(), before).await,
         None => Beside::default(),
     };
     beside.logs.extend(candidate.logs.iter().cloned());

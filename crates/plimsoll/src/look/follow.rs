@@ -30,7 +30,10 @@ pub(super) async fn everything(eye: &Arc<Eye>, candidates: Vec<Candidate>, keys:
         }
         let first_new = looked.len();
         looked.extend(side_by_side(eye, wave).await);
-        wave = workers(eye, &mut looked, first_new, keys).await;
+        for one in &looked[first_new..] {
+            resolve(eye, one).await;
+        }
+        wave = workers(eye, &mut looked, first_new, keys);
     }
     for left in &wave {
         if let Some(router) = looked.iter_mut().find(|one| left.named_by == Some(one.candidate.url())) {
@@ -109,10 +112,9 @@ pub(super) fn introduce(eye: &Eye, looked: &mut [Looked]) {
     }
 }
 
-/// The workers that the newly asked routers name and that were not asked yet.
-pub(super) async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
+/// The workers that the newly asked routers name and that were not asked yet, by the names that are resolved.
+pub(super) fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, keys: &Keys) -> Vec<Candidate> {
     let reached: Vec<Vec<Result<Target, String>>> = looked[first_new..].iter().map(|one| reached(eye, one)).collect();
-    eye.atlas.learn_names(&eye.place, reached.iter().flatten().flatten()).await;
     let mut wave: Vec<Candidate> = Vec::new();
     let mut known: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.spots(&eye.atlas)).collect();
     let sockets: BTreeSet<Spot> = looked.iter().flat_map(|one| one.candidate.sockets(&eye.atlas)).collect();
@@ -159,8 +161,16 @@ pub(super) async fn workers(eye: &Eye, looked: &mut [Looked], first_new: usize, 
     wave
 }
 
+/// Resolves the names of a router's workers.
+pub(super) async fn resolve(eye: &Eye, one: &Looked) {
+    let reached = reached(eye, one);
+    if !reached.is_empty() {
+        eye.atlas.learn_names(&eye.place, reached.iter().flatten()).await;
+    }
+}
+
 /// Where the workers of one router are, as seen from here.
-pub(super) fn reached(eye: &Eye, router: &Looked) -> Vec<Result<Target, String>> {
+fn reached(eye: &Eye, router: &Looked) -> Vec<Result<Target, String>> {
     match router.candidate.face() {
         Some(from) => router.named.iter().map(|named| named.reach(eye, from)).collect(),
         None => Vec::new(),

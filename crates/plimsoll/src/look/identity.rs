@@ -1,6 +1,7 @@
 //! Which addresses are one place. A server is known by its network namespace, its resolved address, where all of the
 //! namespace's own addresses are one, its port and the path in front; never by how somebody spells its host.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -131,6 +132,27 @@ impl Atlas {
         self.known().names.extend(wanted.iter().map(|name| (name.clone(), Vec::new())));
         // What is left then is left behind with its tasks.
         let _ = tokio::time::timeout(PATIENCE, self.resolve(place, wanted)).await;
+    }
+
+    /// Takes over, of what another knows, the addresses of names that it cannot resolve itself.
+    pub(crate) fn take_names(&self, other: &Atlas) {
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        let theirs = other.known().names.clone();
+        let mut known = self.known();
+        for (name, found) in theirs.into_iter().filter(|(_, found)| !found.is_empty()) {
+            let room = known.names.len() < MOST_NAMES;
+            match known.names.entry(name) {
+                Entry::Vacant(free) if room => {
+                    free.insert(found);
+                }
+                Entry::Occupied(mut held) if held.get().is_empty() => {
+                    held.insert(found);
+                }
+                Entry::Vacant(_) | Entry::Occupied(_) => {}
+            }
+        }
     }
 
     async fn resolve(&self, place: &Place, wanted: BTreeSet<String>) {

@@ -24,6 +24,8 @@ pub(crate) struct Health {
     pub(crate) age_s: Option<f64>,
     /// Seconds that it spent on the last look.
     pub(crate) spent_s: f64,
+    /// Seconds of it for which answers were waited for that never came.
+    pub(crate) waited_s: f64,
     /// Seconds between two looks.
     pub(crate) every_s: f64,
     /// How many looks there were.
@@ -36,8 +38,8 @@ pub(crate) struct Health {
     pub(crate) fresh: bool,
     /// When the look that is shown began.
     pub(crate) asked: Option<Time>,
-    /// Its process, where it is known: when that began.
-    pub(crate) started_at: Option<Time>,
+    /// Its process, where it is known: what no other process of its host has.
+    pub(crate) process: Option<(u32, f64)>,
 }
 
 /// The fleet, and how each of its servers is looked at, in its order.
@@ -128,7 +130,7 @@ impl Watch {
 
     fn health(&self, one: &Looked, now: Time) -> Health {
         let known = self.known.get(&one.known);
-        let started_at = one.candidate.process.as_ref().map(|process| process.started_at);
+        let process = one.candidate.process.as_ref().map(|process| process.run());
         let Some(known) = known else {
             // Its router alone tells of it: it is not asked.
             let tally = Tally::default();
@@ -136,25 +138,27 @@ impl Watch {
                 tally,
                 age_s: None,
                 spent_s: 0.0,
+                waited_s: 0.0,
                 every_s: 0.0,
                 up: false,
                 slow: None,
                 fresh: false,
                 asked: None,
-                started_at,
+                process,
             };
         };
         let answered = if known.whole > 0 { known.asked } else { known.answered };
         Health {
             age_s: answered.map(|at| now.since(at).max(0.0)),
             spent_s: known.spent_s,
+            waited_s: known.waited_s,
             every_s: known.every_s,
             tally: known.tally,
             up: one.account.silent().is_none() && answered.is_some(),
             slow: known.slow(&self.pace),
             fresh: known.fresh,
             asked: known.asked,
-            started_at,
+            process,
         }
     }
 

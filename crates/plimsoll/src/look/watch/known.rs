@@ -2,6 +2,8 @@
 
 use engines::table::Table;
 use model::{Observation, Role, Signal, Time};
+use sense::Target;
+use sense::clock::steady;
 
 use super::light;
 use super::pace::Pace;
@@ -33,13 +35,15 @@ pub(super) struct Known {
     pub(super) every_s: f64,
     /// Seconds that the server spent on the last look, and seconds for which answers were waited for that never came.
     pub(super) spent_s: f64,
-    waited_s: f64,
+    pub(super) waited_s: f64,
     /// Looks in a row that brought nothing.
     pub(super) failed: u32,
     /// Looks, those that brought no answer, and those that were due while another was still on its way.
     pub(super) tally: Tally,
     /// Being asked.
     pub(super) busy: bool,
+    /// Since when it is being asked, by a clock that nobody sets, seconds.
+    begun: f64,
     /// Routers between what was given and this.
     pub(super) depth: usize,
     /// A router some of whose workers cannot be read themselves.
@@ -47,7 +51,9 @@ pub(super) struct Known {
     /// Whether something still leads to it.
     pub(super) led: Led,
     /// What the next look may go on from.
-    kept: Kept,
+    pub(super) kept: Kept,
+    /// What of that stood still when it was last shown.
+    still: light::Still,
 }
 
 /// Whether something leads to a target.
@@ -101,10 +107,12 @@ impl Known {
             failed: 0,
             tally: Tally::default(),
             busy: false,
+            begun: 0.0,
             depth,
             blind: false,
             led: Led::There,
             kept: Kept::default(),
+            still: light::Still::default(),
         }
     }
 
@@ -142,6 +150,11 @@ impl Known {
         self.looked.iter().any(|one| one.account.fact("role") == Some(Role::Router.name()))
     }
 
+    /// Where it is asked.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.found.ports.values().chain(&self.found.unsorted)
+    }
+
     /// Its addresses as they are shown.
     pub(super) fn urls(&self) -> Vec<String> {
         if self.looked.is_empty() {
@@ -152,10 +165,14 @@ impl Known {
 
     /// What to ask now, and from what to go on.
     pub(super) fn question(&mut self, now: Time, pace: &Pace) -> (Candidate, Kept) {
+        (self.busy, self.begun) = (true, steady());
         let due = self.whole_at.is_none_or(|at| now.since(at) >= pace.whole || now.since(at) < 0.0);
         if due || self.failed > 0 {
-            self.kept = Kept::default();
+            self.kept.ask_all();
             self.whole_at = Some(now);
+        } else if self.fresh {
+            // What it brought was not shown yet, and so not sifted: what moved before is taken to move.
+            self.still.sift(&mut self.kept);
         }
         let settled = self.settled.as_ref().filter(|_| self.failed == 0);
         let mut candidate = settled.unwrap_or(&self.found).clone();
@@ -173,7 +190,7 @@ impl Known {
         self.tally.looks += 1;
         self.tally.failed += u64::from(silent);
         // The time it took beyond what it was to take.
-        self.tally.dropped += (now.since(began) / pace.every).max(0.0) as u64;
+        self.tally.dropped += ((steady() - self.begun) / pace.every).max(0.0) as u64;
         // What answers and says nothing may be something else by now.
         let nothing = looked.iter().all(|one| !tells(one));
         let told_before = self.looked.iter().any(tells);
@@ -239,7 +256,7 @@ impl Known {
 
     /// Keeps, of what was brought, what the next look need not ask: that which nothing fresh of `server` comes from.
     pub(super) fn lighten(&mut self, server: &model::Server, table: Option<&Table>) {
-        light::sift(&mut self.kept, server, table);
+        self.still = light::sift(&mut self.kept, server, table);
     }
 
     /// Why it is looked at less often than wanted, where it is.
@@ -275,7 +292,12 @@ fn waited(looked: &[Looked], began: Time) -> f64 {
 
 fn longest(looked: &[Looked], began: Time, of: impl Fn(&Observation) -> bool) -> f64 {
     let new = |seen: &&Observation| seen.get.starts_with('/') && seen.at.since(began) >= 0.0 && of(seen);
-    looked.iter().map(|one| one.observations.iter().filter(new).map(|seen| seen.took).sum::<f64>()).fold(0.0, f64::max)
+    // A router's page of its workers' pages costs all of them time.
+    let all = |one: &Looked| -> f64 {
+        let asked = one.observations.iter().chain(one.relayed.iter().map(|(_, seen)| seen));
+        asked.filter(new).map(|seen| seen.took).sum()
+    };
+    looked.iter().map(all).fold(0.0, f64::max)
 }
 
 /// Whether it says anything of a cache, or is a router.

@@ -2,31 +2,53 @@
 //! flags, versions, capacities that another page repeats. They are asked once a minute, and their last answer stands
 //! meanwhile, as old as it is.
 
+use std::collections::BTreeSet;
+
 use engines::table::Table;
-use model::{Reading, Server};
+use model::{Log, Observation, Reading, Server};
 
 use crate::look::candidate::Kept;
 
-/// Drops what is to be asked again.
-pub(super) fn sift(kept: &mut Kept, server: &Server, table: Option<&Table>) {
+/// Which answers stood still.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Still {
+    /// The addresses of the pages.
+    pages: BTreeSet<String>,
+    /// What is read beside them did, too.
+    beside: bool,
+}
+
+impl Still {
+    /// Drops what is to be asked again.
+    pub(super) fn sift(&self, kept: &mut Kept) {
+        kept.observations.retain(|seen| self.pages.contains(&seen.url));
+        kept.read_on |= !self.beside;
+    }
+}
+
+/// Drops what is to be asked again, by what is shown of the server, and tells what is not.
+pub(super) fn sift(kept: &mut Kept, server: &Server, table: Option<&Table>) -> Still {
     let sources = sources(server);
     let speaks = |name: &str| sources.iter().any(|source| source.contains(name));
     // A router's numbers are its workers' health: it is asked as a whole.
     if server.role == model::Role::Router || server.unreachable.is_some() {
-        *kept = Kept::default();
-        return;
+        kept.ask_all();
+        return Still::default();
     }
     let relies = |get: &str| table.is_some_and(|table| needs(table, get));
-    kept.observations.retain(|seen| {
+    let still = |seen: &&Observation| {
         let good = seen.outcome.as_ref().is_ok_and(|answer| answer.status < 500);
         good && !speaks(&seen.url) && !relies(&seen.get)
+    };
+    let beside = kept.beside.as_ref().is_some_and(|beside| {
+        let silent = |log: &Log| log.outcome.is_ok() && !speaks(&log.name);
+        beside.slabs.is_empty() && !beside.logs.is_empty() && beside.logs.iter().all(silent)
     });
-    let beside = kept.beside.take().filter(|beside| {
-        let slabs = beside.slabs.is_empty();
-        let logs = beside.logs.iter().all(|log| log.outcome.is_ok() && !speaks(&log.name));
-        slabs && logs && !beside.logs.is_empty()
-    });
-    kept.beside = beside;
+    let pages = kept.observations.iter().filter(still).map(|seen| seen.url.clone()).collect();
+    let still = Still { pages, beside };
+    kept.read_on = false;
+    still.sift(kept);
+    still
 }
 
 /// Whether a page stands in for another, or leads to workers: whether it is asked hangs on what others answered.

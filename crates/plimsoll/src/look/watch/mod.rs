@@ -29,7 +29,7 @@ use self::discovery::Discovered;
 use self::known::{Known, Led};
 use super::candidate::{Kept, Looked};
 use super::site::{self, Seen, Site};
-use super::{Eye, Opened, ask};
+use super::{Eye, Opened, ask, follow};
 
 /// Seconds for one target, all its requests together: one that answers slowly is asked rarely, and waited for.
 pub(super) const TARGET_S: f64 = 30.0;
@@ -91,8 +91,8 @@ struct Watched {
 
 /// What a task brought.
 enum Done {
-    /// A look at one that is known, which began then.
-    Server(usize, Time, Vec<Looked>),
+    /// A look at one that is known, which began then, and as what it was seen.
+    Server(usize, Time, Vec<Looked>, Eye),
     /// A look at a whole site.
     Site(usize, Time, Result<Seen>),
     /// What is on a site, and how it is looked at from now on.
@@ -170,9 +170,9 @@ impl Watch {
         // A task that panicked is lost with its server's look; that it does not happen is the tests' business.
         match done {
             Some(Ok(done)) => {
-                self.take(done).await;
+                self.take(done);
                 while let Some(Ok(done)) = self.tasks.try_join_next() {
-                    self.take(done).await;
+                    self.take(done);
                 }
                 true
             }
@@ -196,8 +196,12 @@ impl Watch {
                 self.tasks.spawn(async move { Done::Site(at, now, site::look(&site, false).await) });
             } else {
                 let hardware = place.seen.now.is_none();
-                self.tasks
-                    .spawn(async move { Done::Found(at, Arc::clone(&site.eye), discovery::of(&site, hardware).await) });
+                let known = self.known.values().filter(|known| known.site == at && known.whole == 0);
+                let targets: Vec<sense::Target> = known.flat_map(Known::targets).cloned().collect();
+                self.tasks.spawn(async move {
+                    let found = discovery::of(&site, hardware, &targets).await;
+                    Done::Found(at, Arc::clone(&site.eye), found)
+                });
             }
         }
         let mut free = AT_ONCE.saturating_sub(self.known.values().filter(|known| known.busy).count());
@@ -209,12 +213,14 @@ impl Watch {
                 break;
             }
             free -= 1;
-            known.busy = true;
             let (number, site) = (*number, &self.places[known.site].site);
             let eye = site.eye.alone();
             let (candidate, kept) = known.question(now, &self.pace);
             let relays = known.blind;
-            self.tasks.spawn(async move { Done::Server(number, now, one(&eye, candidate, kept, relays).await) });
+            self.tasks.spawn(async move {
+                let looked = one(&eye, candidate, kept, relays).await;
+                Done::Server(number, now, looked, eye)
+            });
         }
     }
 
@@ -225,21 +231,25 @@ impl Watch {
         places.chain(known).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    async fn take(&mut self, done: Done) {
+    fn take(&mut self, done: Done) {
         let now = sense::clock::now();
         match done {
-            Done::Server(number, began, looked) => {
+            Done::Server(number, began, looked, eye) => {
                 self.counts.looks += 1;
                 self.counts.failed += u64::from(looked.iter().all(|one| one.account.silent().is_some()));
                 let Some(known) = self.known.get_mut(&number) else { return };
                 known.looked_at(began, now, looked, &self.pace);
                 if known.is_router() {
-                    self.follow(number).await;
+                    // It may have been asked before the last search, and its workers' names were resolved then.
+                    self.places[known.site].site.eye.atlas.take_names(&eye.atlas);
+                    self.follow(number);
                 }
             }
             Done::Site(at, began, seen) => self.whole(at, began, now, seen),
             Done::Found(at, eye, found) => {
                 if found.is_ok() {
+                    // A name that does not resolve just now leads where it led.
+                    eye.atlas.take_names(&self.places[at].site.eye.atlas);
                     self.places[at].site.eye = eye;
                 }
                 self.found(at, now, found);
@@ -286,7 +296,8 @@ impl Watch {
 async fn one(eye: &Eye, candidate: super::candidate::Candidate, kept: Kept, relays: bool) -> Vec<Looked> {
     let mut looked = ask::further(eye, candidate, kept).await;
     for one in &mut looked {
-        workers::resolve(eye, one).await;
+        // Here, so that nobody else waits for it.
+        follow::resolve(eye, one).await;
         if relays {
             one.relayed = ask::relay(eye, one).await;
         }

@@ -9,17 +9,9 @@ use super::known::{Known, Led};
 use crate::look::candidate::Looked;
 use crate::look::{Eye, follow};
 
-/// Resolves the names of a router's workers; while it is asked, so that nobody else waits for it.
-pub(super) async fn resolve(eye: &Eye, one: &Looked) {
-    let reached = follow::reached(eye, one);
-    if !reached.is_empty() {
-        eye.atlas.learn_names(&eye.place, reached.iter().flatten()).await;
-    }
-}
-
 impl Watch {
     /// Follows the router `number` to its workers.
-    pub(super) async fn follow(&mut self, number: usize) {
+    pub(super) fn follow(&mut self, number: usize) {
         let Some(router) = self.known.get(&number) else { return };
         let (site, depth) = (router.site, router.depth);
         let eye = std::sync::Arc::clone(&self.places[site].site.eye);
@@ -40,7 +32,7 @@ impl Watch {
         if let Some(router) = self.known.get_mut(&number) {
             looked.extend(router.looked.drain(..).map(|one| Looked { known: number, ..one }));
         }
-        let wave = follow::workers(&eye, &mut looked, first_new, &keys).await;
+        let wave = follow::workers(&eye, &mut looked, first_new, &keys);
         let listed: BTreeSet<_> = looked[first_new..]
             .iter()
             .flat_map(|one| one.named.iter().filter(|named| named.listed))
