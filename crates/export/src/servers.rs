@@ -94,17 +94,10 @@ fn about(families: &mut Families, server: &Server, labels: &str) {
         families.fixed(Fixed::ServerInUse, labels, ratio);
     }
     for (family, signal) in [(Fixed::ServerRunning, Signal::REQ_RUNNING), (Fixed::ServerWaiting, Signal::REQ_WAITING)] {
-        if let Some(sum) = whole_sum(&server.ranks, signal) {
+        if let Some(sum) = model::whole_sum(&server.ranks, signal) {
             families.fixed(family, labels, sum);
         }
     }
-}
-
-/// The sum over all ranks; none where a data-parallel rank does not tell its part.
-fn whole_sum(ranks: &[Rank], signal: Signal) -> Option<f64> {
-    let all: BTreeSet<Option<u32>> = ranks.iter().map(|one| one.rank.dp).collect();
-    let tell = ranks.iter().filter(|one| one.fresh(signal).is_some()).map(|one| one.rank.dp);
-    (tell.collect::<BTreeSet<_>>() == all).then(|| model::sum(ranks, signal)).flatten()
 }
 
 fn all_readings(rank: &Rank) -> impl Iterator<Item = &Readings> {

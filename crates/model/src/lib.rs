@@ -27,7 +27,7 @@ pub use gap::{Finding, FindingState, Fix, Gap};
 pub use log::{Log, LogClock, Stretch};
 pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation, Passed};
-pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum};
+pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum, whole_sum};
 pub use reading::{Reading, State};
 pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens};
 pub use server::{GpuMemory, Role, RouterView, Server, TOLD_BY_ROUTER};

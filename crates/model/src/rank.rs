@@ -1,6 +1,6 @@
 //! Ranks of a server and the pools of a rank.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -98,4 +98,11 @@ pub fn sum(ranks: &[Rank], signal: Signal) -> Option<f64> {
         }
     }
     (!by_dp.is_empty()).then(|| by_dp.values().sum())
+}
+
+/// The same where every data-parallel rank tells its part, and none where one does not: the others' sum would pass for all.
+pub fn whole_sum(ranks: &[Rank], signal: Signal) -> Option<f64> {
+    let all: BTreeSet<Option<u32>> = ranks.iter().map(|one| one.rank.dp).collect();
+    let tell = ranks.iter().filter(|one| one.fresh(signal).is_some()).map(|one| one.rank.dp);
+    (tell.collect::<BTreeSet<_>>() == all).then(|| sum(ranks, signal)).flatten()
 }

@@ -14,17 +14,20 @@ const OFTEN: [&str; 2] = ["--every", "300ms"];
 
 /// A page of a server with 1,000 tokens, of which these are used and evictable.
 fn page(used: u32, evictable: u32) -> Answer {
-    let labels = r#"{engine_type="unified",model_name="m",pp_rank="0",tp_rank="0"}"#;
+    Answer::page(lines(r#"engine_type="unified",model_name="m",pp_rank="0",tp_rank="0""#, used, evictable))
+}
+
+fn lines(labels: &str, used: u32, evictable: u32) -> String {
     let lines = [
         "max_total_num_tokens 1000".to_owned(),
         format!("kv_used_tokens {used}"),
         format!("kv_evictable_tokens {evictable}"),
         format!("kv_available_tokens {}", 1000 - used - evictable),
     ];
-    Answer::page(lines.iter().fold(String::new(), |page, line| {
+    lines.iter().fold(String::new(), |page, line| {
         let (name, value) = line.split_once(' ').expect("name and value");
-        page + &format!("sglang:{name}{labels} {value}\n")
-    }))
+        page + &format!("sglang:{name}{{{labels}}} {value}\n")
+    })
 }
 
 fn folder() -> tempfile::TempDir {
@@ -320,8 +323,42 @@ fn one_request_at_a_time_and_what_hardly_changes_is_asked_rarely() {
     assert_eq!(server.most_at_once(), 1);
     let infos = server.asked().iter().filter(|path| *path == "/server_info").count();
     assert!(infos <= 2, "{infos} times in ten looks");
-    drop(serve);
-    std::thread::sleep(Duration::from_millis(1));
+    // Each of the looks that are counted asked what moves, also those between two states that are shown.
+    let counted = || serve.json("/api/v1/overview")["watch"]["looks"].as_u64().unwrap_or_default();
+    wait_until("thirty looks", || counted() >= 30);
+    let (looks, asked) = (counted(), server.asked().iter().filter(|path| *path == "/metrics").count() as u64);
+    assert!(asked >= looks, "{asked} times in {looks} looks");
+}
+
+/// Every series that it had is unreachable for that time, whichever rank and pool; and it has no others.
+#[test]
+fn of_a_silent_server_every_rank_is_kept_as_unreachable() {
+    let folder = folder();
+    let labels = r#"engine_type="unified",model_name="m",pp_rank="0",tp_rank="0""#;
+    let rank = |dp: u32| lines(&format!(r#"dp_rank="{dp}",{labels}"#), 100, 0);
+    let server = Replay::start().with("/metrics", Answer::page(rank(1) + &rank(2)));
+    let serve = serve(folder.path(), &[&server.url()]);
+    wait_until("both", || {
+        serve.card(&server.url()).is_some_and(|card| card["pools"].as_array().is_some_and(|all| all.len() == 2))
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    server.kill();
+    let letters = || {
+        let past: Value = serve.json(&format!("/api/v1/history?server={}&signal=in_use&points=5000", server.url()));
+        let series = past["series"].as_array().cloned().unwrap_or_default();
+        let row = |one: &Value| {
+            (
+                one["rank"].as_str().unwrap_or_default().to_owned(),
+                one["looks"]["state"].as_str().unwrap_or_default().to_owned(),
+            )
+        };
+        series.iter().map(row).collect::<Vec<_>>()
+    };
+    wait_until("the end of both", || {
+        letters().iter().filter(|(_, states)| states.starts_with('r') && states.ends_with("uu")).count() == 2
+    });
+    let ranks: Vec<String> = letters().into_iter().map(|(rank, _)| rank).collect();
+    assert_eq!(ranks, ["dp1", "dp2"]);
 }
 
 #[test]

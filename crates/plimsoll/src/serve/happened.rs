@@ -1,6 +1,6 @@
 //! Events: what changed of a server between two states of the fleet. Kept beside the numbers, and shown on their time axis.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ledger::Event;
 use model::{Kind, Level, Role, Server, Signal, Time};
@@ -12,7 +12,7 @@ use crate::look::watch::{Health, Move, seconds};
 struct Before {
     version: Option<String>,
     engine: Option<String>,
-    started_at: Option<Time>,
+    process: Option<(u32, f64)>,
     flags: BTreeMap<String, String>,
     gaps: BTreeMap<String, String>,
     level: Option<Level>,
@@ -20,11 +20,17 @@ struct Before {
     /// Whether it was last told to be slow, and how many looks in a row say otherwise.
     slow: bool,
     unlike: u32,
-    waiting: bool,
+    /// Looks in a row that said that nobody waits; none where the last that told said that somebody does.
+    idle: u32,
     /// Retractions of the last minute, by its log.
     retracted: f64,
-    counters: BTreeMap<(model::RankId, Signal), f64>,
+    counters: Counters,
+    /// Its counters told that it began anew, and its new process was not found yet.
+    restarted: bool,
 }
+
+/// Counters by rank, signal and who says it: two sources need not count alike.
+type Counters = BTreeMap<(model::RankId, Signal, String), f64>;
 
 /// Tells events from one state of the fleet to the next.
 #[derive(Debug, Default)]
@@ -36,7 +42,8 @@ pub(crate) struct Happenings {
 
 /// Between two verdicts of one server that are told, seconds.
 const VERDICT_S: f64 = 30.0;
-/// So many looks in a row make a server slow, or quick again: the first look and one a minute ask for more than others.
+/// So many looks in a row make a server slow, or quick again: the first look and one a minute ask for more than others. And
+/// so many make a queue a thing of the past.
 const LASTS: u32 = 3;
 
 impl Happenings {
@@ -53,23 +60,26 @@ impl Happenings {
             events.push(event(now, &server.url, kind, &text, value));
         };
         let counters = counters(server);
+        let waiting = model::whole_sum(&server.ranks, Signal::REQ_WAITING);
         let mut next = Before {
             version: server.version.clone(),
             engine: server.engine.clone(),
-            started_at: health.started_at,
+            process: health.process,
             flags,
             gaps: server.gaps.iter().map(|gap| (gap.id.clone(), gap.what.clone())).collect(),
             level: Some(server.verdict.level),
             up: health.up,
             slow: false,
             unlike: 0,
-            waiting: model::sum(&server.ranks, Signal::REQ_WAITING).is_some_and(|waiting| waiting > 0.0),
-            retracted: model::sum(&server.ranks, Signal::REQ_RETRACTED_RECENT).unwrap_or_default(),
+            idle: 0,
+            retracted: model::whole_sum(&server.ranks, Signal::REQ_RETRACTED_RECENT).unwrap_or_default(),
             counters,
+            restarted: false,
         };
         let Some(before) = self.before.get(&server.url) else {
             let what = server.engine.as_deref().unwrap_or("nothing that is known here");
             say("found", format!("{} {what}: {}", server.role.name(), server.verdict.level.name()), None);
+            next.idle = if waiting.is_some_and(|waiting| waiting > 0.0) { 0 } else { LASTS };
             self.before.insert(server.url.clone(), next);
             return events;
         };
@@ -102,11 +112,19 @@ impl Happenings {
                 }
             }
         }
-        self.retractions(before, &next, &mut say);
-        if !before.waiting && next.waiting {
-            let waiting = model::sum(&server.ranks, Signal::REQ_WAITING).unwrap_or_default();
-            say("queue", format!("requests wait: {waiting:.0}"), Some(waiting));
-        }
+        let restarted = retractions(before, &next, &mut say);
+        next.restarted = restarted || before.restarted;
+        // A queue that comes and goes is told when it comes, and again when it was gone for some looks.
+        next.idle = match waiting {
+            Some(waiting) if waiting > 0.0 => {
+                if before.idle >= LASTS {
+                    say("queue", format!("requests wait: {waiting:.0}"), Some(waiting));
+                }
+                0
+            }
+            Some(_) => before.idle.saturating_add(1),
+            None => before.idle,
+        };
         (next.slow, next.unlike) = (before.slow, before.unlike);
         if next.up {
             next.unlike = if health.slow.is_some() == before.slow { 0 } else { before.unlike + 1 };
@@ -141,44 +159,32 @@ impl Happenings {
         events
     }
 
-    /// Counters that rose are retractions; all of a process that fell tell that it began anew.
-    #[allow(clippy::unused_self)]
-    fn retractions(&self, before: &Before, next: &Before, say: &mut impl FnMut(&str, String, Option<f64>)) {
-        let pairs: Vec<(Signal, f64, f64)> = next
-            .counters
-            .iter()
-            .filter_map(|((rank, signal), now)| Some((*signal, *before.counters.get(&(*rank, *signal))?, *now)))
-            .collect();
-        let counted = pairs.iter().filter(|(_, old, _)| *old > 0.0);
-        let fell = counted.clone().filter(|(_, old, now)| now < old).count();
-        let new_process = match (before.started_at, next.started_at) {
-            (Some(old), Some(new)) => Some((old.since(new)).abs() > 1.0),
-            _ => None,
-        };
-        if new_process.unwrap_or(fell > 0 && fell == counted.count()) {
-            let how =
-                if new_process == Some(true) { "its process is a new one" } else { "all its counters began anew" };
-            say("restart", how.to_owned(), None);
-            return;
+    /// The clock was set forward by so many seconds, or back where they are negative.
+    pub(crate) fn clock_set(&mut self, by: f64) {
+        self.verdicts.values_mut().for_each(|at| *at = at.plus(by));
+    }
+
+    /// Those that went without a word: servers on a page of several, on hosts that are looked at as a whole, and such as
+    /// only a router told of.
+    pub(crate) fn gone(&mut self, there: &BTreeSet<&str>, now: Time) -> Vec<Event> {
+        let gone = self.before.keys().filter(|url| !there.contains(url.as_str())).cloned();
+        let gone: Vec<String> = gone.collect();
+        for url in &gone {
+            self.before.remove(url);
         }
-        let rise: f64 = pairs
-            .iter()
-            .filter(|(signal, ..)| *signal == Signal::REQ_RETRACTED_TOTAL)
-            .map(|(_, old, now)| (now - old).max(0.0))
-            .sum();
-        if rise > 0.0 {
-            let requests = if rise > 1.0 { "requests were" } else { "request was" };
-            say("retracted", format!("{rise:.0} {requests} thrown out for want of cache"), Some(rise));
-        } else if !next.counters.keys().any(|(_, signal)| *signal == Signal::REQ_RETRACTED_TOTAL)
-            && next.retracted > before.retracted
-        {
-            let text = format!("{:.0} in the last minute, by its log", next.retracted);
-            say("retracted", text, Some(next.retracted - before.retracted));
-        }
+        self.verdicts.retain(|url, _| there.contains(url.as_str()));
+        gone.into_iter().map(|url| event(now, &url, "gone", "nothing tells of it any more", None)).collect()
     }
 
     /// What came of searching: servers that moved, restarted or went.
-    pub(crate) fn moved(&mut self, moves: Vec<Move>, now: Time) -> Vec<Event> {
+    pub(crate) fn moved(&mut self, mut moves: Vec<Move>, now: Time) -> Vec<Event> {
+        // A restart that its counters told is not told again when its new process is found.
+        moves.retain(|what| match what {
+            Move::Restarted(url, _) => {
+                !self.before.get_mut(url).is_some_and(|before| std::mem::take(&mut before.restarted))
+            }
+            _ => true,
+        });
         let told = |what: Move| match what {
             Move::Restarted(url, pid) => {
                 event(now, &url, "restart", &format!("process {pid} now"), Some(f64::from(pid)))
@@ -192,7 +198,7 @@ impl Happenings {
                 Move::Restarted(url, _) => {
                     if let Some(before) = self.before.get_mut(url) {
                         before.counters.clear();
-                        before.started_at = None;
+                        before.process = None;
                     }
                 }
                 Move::Gone(url, _) | Move::Moved(url, _) => {
@@ -205,13 +211,43 @@ impl Happenings {
     }
 }
 
+/// Counters that rose are retractions; all of a process that fell tell that it began anew: true where they do.
+fn retractions(before: &Before, next: &Before, say: &mut impl FnMut(&str, String, Option<f64>)) -> bool {
+    let pairs: Vec<(Signal, f64, f64)> =
+        next.counters.iter().filter_map(|(key, now)| Some((key.1, *before.counters.get(key)?, *now))).collect();
+    let counted = pairs.iter().filter(|(_, old, _)| *old > 0.0);
+    let fell = counted.clone().filter(|(_, old, now)| now < old).count();
+    let new_process = before.process.zip(next.process).map(|(old, new)| old != new);
+    if new_process.unwrap_or(fell > 0 && fell == counted.count()) {
+        let how = if new_process == Some(true) { "its process is a new one" } else { "all its counters began anew" };
+        say("restart", how.to_owned(), None);
+        return true;
+    }
+    let rise: f64 = pairs
+        .iter()
+        .filter(|(signal, ..)| *signal == Signal::REQ_RETRACTED_TOTAL)
+        .map(|(_, old, now)| (now - old).max(0.0))
+        .sum();
+    if rise > 0.0 {
+        let requests = if rise > 1.0 { "requests were" } else { "request was" };
+        say("retracted", format!("{rise:.0} {requests} thrown out for want of cache"), Some(rise));
+    } else if !next.counters.keys().any(|(_, signal, _)| *signal == Signal::REQ_RETRACTED_TOTAL)
+        && next.retracted > before.retracted
+    {
+        let text = format!("{:.0} in the last minute, by its log", next.retracted);
+        say("retracted", text, Some(next.retracted - before.retracted));
+    }
+    false
+}
+
 /// Every counter that the server itself says.
-fn counters(server: &Server) -> BTreeMap<(model::RankId, Signal), f64> {
+fn counters(server: &Server) -> Counters {
     let of = |rank: &model::Rank| {
         let id = rank.rank;
         let counters = rank.readings.iter().filter(|(signal, _)| signal.row().kind == Kind::Counter);
         let told = counters.filter(|(_, reading)| reading.state == model::State::Reported);
-        told.filter_map(move |(signal, reading)| Some(((id, *signal), reading.value?))).collect::<Vec<_>>()
+        told.filter_map(move |(signal, reading)| Some(((id, *signal, reading.source.clone()?), reading.value?)))
+            .collect::<Vec<_>>()
     };
     server.ranks.iter().flat_map(of).collect()
 }

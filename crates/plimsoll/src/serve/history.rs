@@ -27,7 +27,7 @@ const LOG_BYTES: u64 = 16 << 20;
 
 /// What the thread is told.
 enum Told {
-    Look { target: String, time: i64, keys: Vec<Place>, samples: Vec<Sample> },
+    Look { target: String, time: i64, silent: bool, keys: Vec<Place>, samples: Vec<Sample> },
     Event(Event),
     Stop,
 }
@@ -82,7 +82,8 @@ impl History {
     /// Keeps a look at one server, taken at `time` (milliseconds since 1970).
     pub(crate) fn look(&self, server: &Server, time: i64) {
         let (keys, samples) = samples(server);
-        self.tell(Told::Look { target: server.url.clone(), time, keys, samples });
+        let silent = server.unreachable.is_some();
+        self.tell(Told::Look { target: server.url.clone(), time, silent, keys, samples });
     }
 
     /// Keeps an event.
@@ -201,7 +202,11 @@ impl Writer {
     fn take(&mut self, told: Told) -> Result<(), ledger::Error> {
         match told {
             Told::Event(event) => self.ledger.event(event),
-            Told::Look { target, time, keys, samples } => {
+            Told::Look { target, time, silent, keys, samples } => {
+                let (keys, samples) = match self.shapes.get(&target).filter(|_| silent) {
+                    Some((known, _)) => unreachable(known, keys, samples),
+                    None => (keys, samples),
+                };
                 let known = self.shapes.get(&target).filter(|(known, _)| *known == keys);
                 let shape = if let Some((_, shape)) = known {
                     shape.clone()
@@ -244,6 +249,19 @@ impl Writer {
             }
         }
     }
+}
+
+/// A look at a server that is silent: each of its series is unreachable, but for what a router tells of it.
+fn unreachable(known: &[Place], keys: Vec<Place>, samples: Vec<Sample>) -> (Vec<Place>, Vec<Sample>) {
+    let said = keys.into_iter().zip(samples).filter(|(_, sample)| *sample != Sample::Unreachable);
+    let mut all: Vec<(Place, Sample)> = known.iter().map(|place| (place.clone(), Sample::Unreachable)).collect();
+    for (place, sample) in said {
+        match all.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, held)) => *held = sample,
+            None => all.push((place, sample)),
+        }
+    }
+    all.into_iter().unzip()
 }
 
 fn key(place: &Place) -> Key {

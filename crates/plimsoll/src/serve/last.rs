@@ -6,7 +6,7 @@ use model::{Reading, Readings, Server, Snapshot, State, Time};
 
 use crate::look::watch::Health;
 
-/// Of each server the newest that it said, by its address.
+/// Of each server the newest that it said, or its router of it, by its address.
 #[derive(Default)]
 pub(crate) struct Last {
     servers: BTreeMap<String, Server>,
@@ -22,6 +22,10 @@ impl Last {
             if server.unreachable.is_some() {
                 if let Some(last) = self.servers.get(&server.url) {
                     fill(server, last, now);
+                }
+                // Its router may be the next that is silent.
+                if server.is_told_by_router() {
+                    self.servers.insert(server.url.clone(), server.clone());
                 }
             } else if health.fresh {
                 self.servers.insert(server.url.clone(), server.clone());

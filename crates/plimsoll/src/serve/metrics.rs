@@ -33,9 +33,10 @@ fn target(url: &str, health: &crate::look::watch::Health) -> Target {
         url: url.to_owned(),
         up: health.up,
         age_s: health.age_s,
-        took_s: looked.then_some(health.spent_s),
+        took_s: looked.then_some(health.spent_s + health.waited_s),
         every_s: health.every_s,
-        duty: (looked && health.every_s > 0.0).then(|| health.spent_s / health.every_s),
+        // What asking one costs that does not answer is not known.
+        duty: (health.up && health.every_s > 0.0).then(|| health.spent_s / health.every_s),
         looks: health.tally.looks,
         failed: health.tally.failed,
         dropped: health.tally.dropped,

@@ -196,6 +196,8 @@ fn state(watch: &mut Watch, past: &mut Past, own: &Own<'_>, notes: &[Told]) -> (
     let Fleet { mut look, health, late } = watch.fleet();
     let now = look.snapshot.taken_at;
     let mut events = past.happenings.moved(moves, now);
+    let there = look.snapshot.servers.iter().map(|server| server.url.as_str()).collect();
+    events.extend(past.happenings.gone(&there, now));
     for ((server, one), health) in look.snapshot.servers.iter().zip(&look.looked).zip(&health) {
         if !health.fresh {
             continue;
@@ -315,6 +317,7 @@ impl House<'_> {
             return false;
         }
         self.watch.clock_set(by);
+        self.past.happenings.clock_set(by);
         let way = if by < 0.0 { "back" } else { "forward" };
         let text = format!("the clock of this host was set {way} by {:.1} s", by.abs());
         self.tell(event(now, "", "clock", &text, Some(by)));

@@ -1,7 +1,8 @@
 //! `plimsoll.overview/1`: the fleet as the page shows it first, compact: of every number only value, state and precision.
 
-use model::{Gap, Level, Pool, Rank, Reading, Server, Sign, Signal};
-use serde::ser::SerializeTuple as _;
+use std::collections::BTreeSet;
+
+use model::{Gap, Level, Pool, Rank, Reading, Server, Sign, Signal, State};
 use serde::{Serialize, Serializer};
 
 use super::history::{ONLY, rank_name};
@@ -115,7 +116,7 @@ struct Card<'a> {
     told_by_router: bool,
     age_s: Option<f64>,
     every_s: f64,
-    took_s: f64,
+    took_s: Option<f64>,
     slow: Option<&'a str>,
     running: Option<Sum>,
     waiting: Option<Sum>,
@@ -148,7 +149,8 @@ struct Bar<'a> {
     stored: Option<Short<'a>>,
 }
 
-/// A reading in short: value, state, precision where it is known, and the reason where there is no value.
+/// A reading in short: value, state, precision where it is known, the reason where there is no fresh value, and of a stale one
+/// how old it is, seconds.
 #[derive(Debug)]
 struct Short<'a>(&'a Reading);
 
@@ -156,27 +158,19 @@ impl Serialize for Short<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let precision = self.0.precision.filter(|precision| *precision > 0.0);
         let reason = self.0.reason.as_deref().filter(|_| self.0.fresh().is_none());
-        let length = match (precision, reason) {
-            (_, Some(_)) => 4,
-            (Some(_), None) => 3,
-            (None, None) => 2,
-        };
-        let mut tuple = serializer.serialize_tuple(length)?;
-        tuple.serialize_element(&self.0.value)?;
-        tuple.serialize_element(&self.0.state)?;
-        if length > 2 {
-            tuple.serialize_element(&precision)?;
+        let age = self.0.age_s.filter(|_| self.0.state == State::Stale).map(|age| (age * 10.0).round() / 10.0);
+        match (precision, reason, age) {
+            (_, _, Some(age)) => (self.0.value, self.0.state, precision, reason, age).serialize(serializer),
+            (_, Some(reason), None) => (self.0.value, self.0.state, precision, reason).serialize(serializer),
+            (Some(precision), None, None) => (self.0.value, self.0.state, precision).serialize(serializer),
+            (None, None, None) => (self.0.value, self.0.state).serialize(serializer),
         }
-        if let Some(reason) = reason {
-            tuple.serialize_element(reason)?;
-        }
-        tuple.end()
     }
 }
 
 /// A sum over ranks, or why there is none.
 #[derive(Debug)]
-struct Sum(Option<f64>, model::State);
+struct Sum(Option<f64>, State);
 
 impl Serialize for Sum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -207,15 +201,11 @@ impl<'a> Change<'a> {
     pub(crate) fn of(shown: &'a Shown, before: &'a Shown) -> Change<'a> {
         let order = |shown: &'a Shown| shown.snapshot.servers.iter().map(|server| server.url.as_str());
         let moved = !order(shown).eq(order(before));
-        let gone = order(before).filter(|url| moved && !order(shown).any(|other| other == *url)).collect();
-        let levels = |shown: &'a Shown, url: &str| {
-            let server = shown.snapshot.servers.iter().find(|server| server.url == url);
-            server.map(|server| server.verdict.level)
-        };
+        let known = |shown: &'a Shown| order(shown).filter(|_| moved).collect::<BTreeSet<&str>>();
+        let (there, were) = (known(shown), known(before));
+        let gone = were.difference(&there).copied().collect();
         let news = cards(shown).filter(|(card, health)| {
-            health.fresh
-                || moved && levels(before, card.url).is_none()
-                || health.age_s.is_none_or(|age| age > health.every_s)
+            health.fresh || moved && !were.contains(card.url) || health.age_s.is_none_or(|age| age > health.every_s)
         });
         Change {
             taken_at: shown.snapshot.taken_at.0,
@@ -263,7 +253,7 @@ fn card<'a>(server: &'a Server, signs: &'a [Sign], health: &'a Health) -> Card<'
         told_by_router: server.is_told_by_router(),
         age_s: health.age_s.map(|age| (age * 10.0).round() / 10.0),
         every_s: health.every_s,
-        took_s: health.spent_s,
+        took_s: health.up.then_some(health.spent_s),
         slow: health.slow.as_deref(),
         running: total(server, Signal::REQ_RUNNING),
         waiting: total(server, Signal::REQ_WAITING),
@@ -276,15 +266,16 @@ fn card<'a>(server: &'a Server, signs: &'a [Sign], health: &'a Health) -> Card<'
     }
 }
 
-/// The sum over ranks; where none tells it, the state in which the first says it.
+/// The sum over ranks; where one does not tell its part there is none, and the state in which that one says it.
 fn total(server: &Server, signal: Signal) -> Option<Sum> {
-    let first = server.ranks.iter().find_map(|rank| rank.readings.get(&signal))?;
-    let sum = model::sum(&server.ranks, signal);
-    let fresh = server.ranks.iter().filter_map(|rank| rank.readings.get(&signal)).find(|one| one.fresh().is_some());
-    let state =
-        fresh.map_or(first.state, |fresh| if server.ranks.len() > 1 { model::State::Derived } else { fresh.state });
-    // One rank's figure is not the server's where it has several.
-    Some(Sum(sum.or(first.value.filter(|_| server.ranks.len() == 1)), state))
+    let readings = || server.ranks.iter().filter_map(|rank| rank.readings.get(&signal));
+    let first = readings().next()?;
+    Some(match (model::whole_sum(&server.ranks, signal), server.ranks.len()) {
+        (Some(sum), 1) => Sum(Some(sum), first.state),
+        (Some(sum), _) => Sum(Some(sum), State::Derived),
+        (None, 1) => Sum(first.value, first.state),
+        (None, _) => Sum(None, readings().find(|one| one.fresh().is_none()).map_or(first.state, |one| one.state)),
+    })
 }
 
 fn bar<'a>(server: &Server, rank: &'a Rank, pool: &'a Pool) -> Bar<'a> {
