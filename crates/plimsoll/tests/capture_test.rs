@@ -5,7 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
@@ -137,17 +137,19 @@ fn moments() -> Result<(), Failed> {
     let server = decode();
     let url = server.url();
     let loads = String::from_utf8(page("0.5.23-pd-decode-load/loads.json"))?;
-    let child = Command::new(PROGRAM)
-        .args(["capture", "-o", &file, "--for", "4s", "--every", "1s", &url])
-        .stdout(Stdio::piped())
-        .spawn()?;
-    std::thread::sleep(Duration::from_millis(1500));
+    let mut child = Command::new(PROGRAM).args(["capture", "-o", &file, "--for", "5m", "--every", "1s", &url]).spawn()?;
+    let asked = || server.asked().iter().filter(|path| *path == "/v1/loads").count();
+    testkit::real::wait_until("the first look", || std::fs::metadata(&file).is_ok_and(|meta| meta.len() > 0));
     // The recording says 580 of 2,048 tokens; from now on the server says 7.
     let later =
         loads.replace("_tokens\":580", "_tokens\":7").replace("\"token_usage\":0.2832", "\"token_usage\":0.0034");
     assert_ne!(later, loads);
     server.set("/v1/loads", Answer::json(later));
-    assert!(child.wait_with_output()?.status.success());
+    // A look that was on its way may have the old answer; when the next but one begins, the next is written.
+    let before = asked();
+    testkit::real::wait_until("two more looks", || asked() >= before + 3);
+    child.kill()?;
+    child.wait()?;
     let at = |moment: &str| used(&json(&["status", "--capture", &file, "--at", moment]), 0).as_f64();
     assert_eq!(at("0"), Some(580.0), "the first");
     assert_eq!(at("1h"), Some(7.0), "after its end the last");
