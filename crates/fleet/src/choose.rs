@@ -73,13 +73,18 @@ pub(crate) fn choose(sets: Vec<PoolSet>, capacity: Option<&Reading>, moment: Mom
     Some(Choice { rank, pool, tier, stale, fresh_s, contenders })
 }
 
+/// Seconds by which a source that looks at the pool itself was asked later than another, to know better whatever it says.
+const LATER_S: f64 = 3.0;
+
 /// Gauges that are written at batches stand still when there are none: for up to half a minute after a load they show it,
 /// and until the first batch, or in a stall, they show nothing. A source that looks at the pool itself knows better, when it
-/// sees nothing running, nothing waiting and less in use; or work and tokens in use, where the gauge has none at all.
+/// sees nothing running, nothing waiting and less in use; or work and tokens in use, where the gauge has none at all; or
+/// when it was asked later.
 fn prefer_who_looks(contenders: &mut [Contender], fresh_s: f64) {
     let used = |contender: &Contender| contender.set.readings.get(&Signal::KV_USED).and_then(|used| used.value);
     let Some(first) = contenders.first().filter(|first| !first.set.live && first.age_s <= fresh_s) else { return };
     let Some(gauge) = used(first) else { return };
+    let asked = first.age_s;
     let knows_better = |contender: &Contender| {
         let slack = crosscheck::idle_slack(&contender.set);
         let idle = contender.set.idle;
@@ -87,7 +92,7 @@ fn prefer_who_looks(contenders: &mut [Contender], fresh_s: f64) {
         contender.set.live
             && contender.age_s <= fresh_s
             && contender.precision.is_some()
-            && used(contender).is_some_and(differs)
+            && (used(contender).is_some_and(differs) || asked - contender.age_s > LATER_S)
     };
     if let Some(index) = contenders.iter().position(knows_better) {
         contenders[..=index].rotate_right(1);
@@ -137,7 +142,15 @@ fn why_lost(best: &Contender, other: &Contender, capacity: Option<&Reading>, fre
     if best.precision.is_some() && other.precision.is_none() {
         return "does not say how much is used".to_owned();
     }
-    if best.set.live && !other.set.live && other.set.trust < best.set.trust && other.age_s <= fresh_s {
+    let preferred = best.set.live && !other.set.live && other.set.trust < best.set.trust && other.age_s <= fresh_s;
+    if preferred && other.age_s - best.age_s > LATER_S {
+        return format!(
+            "{:.0} s older than {}, which looks at the pool itself",
+            other.age_s - best.age_s,
+            best.set.source
+        );
+    }
+    if preferred {
         let state = if best.set.idle { "idle" } else { "at work" };
         return format!(
             "the server is {state} by {}, and these gauges stand as the last batch left them",

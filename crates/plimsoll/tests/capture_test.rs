@@ -137,7 +137,8 @@ fn moments() -> Result<(), Failed> {
     let server = decode();
     let url = server.url();
     let loads = String::from_utf8(page("0.5.23-pd-decode-load/loads.json"))?;
-    let mut child = Command::new(PROGRAM).args(["capture", "-o", &file, "--for", "5m", "--every", "1s", &url]).spawn()?;
+    let mut child =
+        Command::new(PROGRAM).args(["capture", "-o", &file, "--for", "5m", "--every", "1s", &url]).spawn()?;
     let asked = || server.asked().iter().filter(|path| *path == "/v1/loads").count();
     testkit::real::wait_until("the first look", || std::fs::metadata(&file).is_ok_and(|meta| meta.len() > 0));
     // The recording says 580 of 2,048 tokens; from now on the server says 7.

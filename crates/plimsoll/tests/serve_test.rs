@@ -384,3 +384,39 @@ fn a_routers_workers_stay_over_a_reload_and_go_with_it() {
     wait_until("both to be let go", || serve.card(&worker.url()).is_none() && serve.card(&router.url()).is_none());
     assert!(serve.card(&other.url()).is_some());
 }
+
+/// A prefill server that gathers its page looks dead to decode servers meanwhile: what tells as much for less is asked instead.
+#[test]
+fn a_prefill_servers_costly_page_is_spared() {
+    let folder = folder();
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engines/sglang/captures/0.5.23-pd-prefill-load");
+    let file = |name: &str| std::fs::read_to_string(capture.join(name)).expect("a recording");
+    // Of a page above what is kept of others, and taken now.
+    let metrics = file("metrics.prom") + &"# nothing\n".repeat(10_000);
+    let of_now = |used: u64| {
+        let mut loads: Value = serde_json::from_str(&file("loads.json")).expect("an answer");
+        let now = jiff::Timestamp::now().to_string();
+        (loads["timestamp"], loads["loads"][0]["timestamp"]) = (now.clone().into(), now.into());
+        loads["loads"][0]["num_used_tokens"] = used.into();
+        loads["loads"][0]["token_usage"] = (used as f64 / 2048.0).into();
+        Answer::json(loads.to_string())
+    };
+    let server = Replay::start()
+        .with("/metrics", Answer::page(metrics))
+        .with("/server_info", Answer::json(file("server_info.json")))
+        .with("/v1/loads", of_now(11));
+    let serve = serve(folder.path(), &[&server.url()]);
+    let asked = |path: &str| server.asked().iter().filter(|asked| *asked == path).count();
+    let shown = || serve.card(&server.url()).map(|card| (card["role"].clone(), card["pools"][0]["used"].clone()));
+    wait_until("it to be known", || shown().is_some_and(|(role, used)| role == "prefill" && used[1] == "reported"));
+    let before = (asked("/metrics"), asked("/v1/loads"));
+    for used in [12, 13, 14] {
+        server.set("/v1/loads", of_now(used));
+        // Whatever the page said before: this is newer.
+        let newest =
+            || shown().is_some_and(|(_, shown)| shown[0].as_f64() == Some(used as f64) && shown[1] == "reported");
+        wait_until("the newest", newest);
+    }
+    let more = (asked("/metrics") - before.0, asked("/v1/loads") - before.1);
+    assert!(more.0 <= 1 && more.1 >= 3, "{more:?}");
+}

@@ -118,9 +118,9 @@ fn sources(table: &Table, slips: &mut Vec<Slip>) {
         if source.leaf.is_some() && table.tree.is_none() {
             fault(&row, "it is in a tree, and there is no [tree]".to_owned());
         }
-        for other in &source.unless {
+        for other in source.unless.iter().chain(source.spare.iter().map(|spare| &spare.beside)) {
             if !table.sources.iter().any(|source| source.id == *other) {
-                fault(&format!("{other:?}"), format!("unless names {other:?}, which is not there"));
+                fault(&format!("{other:?}"), format!("unless or spare names {other:?}, which is not there"));
             }
         }
         if source.gather && (source.format != Format::Json || source.each.is_none() || source.worker.is_some()) {

@@ -103,6 +103,9 @@ pub struct Source {
     /// Asked only when none of these sources answered.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// Costly where it is asked again and again: then another source is asked in its place.
+    #[serde(default)]
+    pub spare: Option<Spare>,
     /// A router's copy of its workers' own pages, with this label added for the worker's address: read by the worker's
     /// own table, and asked only for workers that could not be read themselves.
     #[serde(default)]
@@ -193,6 +196,17 @@ pub struct Source {
     /// The fields.
     #[serde(default)]
     pub read: Vec<Read>,
+}
+
+/// Where a source is spared: in a watch it is asked only with the looks at what hardly changes (one a minute), while another
+/// one tells how full the pools are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spare {
+    /// Holds for a server on which it is costly: its `role` and its `version`.
+    pub when: Condition,
+    /// The other source.
+    pub beside: String,
 }
 
 /// The formats that Rust knows.

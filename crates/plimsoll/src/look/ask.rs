@@ -80,7 +80,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     };
     account.notes.extend(still_starting(&candidate, &observations, eye.place.now()));
     let named = named::settle(&mut account);
-    let again: Vec<Observation> = observations.iter_mut().filter_map(kept_of).collect();
+    let again: Vec<Observation> = observations.iter_mut().filter_map(|seen| kept_of(seen, table)).collect();
     trees.keep(&again);
     let kept = Kept { observations: again, trees, beside: kept_beside, read_on: false };
     observations.iter_mut().for_each(forget);
@@ -115,11 +115,15 @@ fn fell_silent(asked: &[Observation]) -> bool {
 
 /// Bytes of an answer that is worth keeping rather than asking again.
 const SMALL: usize = 64 << 10;
+/// The same of one that is costly to ask again.
+const COSTLY: usize = 1 << 20;
 
 /// The observation to go on from, where it is of a page and small enough; its body is taken, not copied.
-fn kept_of(seen: &mut Observation) -> Option<Observation> {
+fn kept_of(seen: &mut Observation, table: Option<&Table>) -> Option<Observation> {
     let page = seen.get.starts_with('/');
-    let small = seen.outcome.as_mut().ok().filter(|answer| page && answer.body.len() <= SMALL)?;
+    let spared = |table: &Table| table.sources.iter().any(|source| source.get == seen.get && source.spare.is_some());
+    let most = if table.is_some_and(spared) { COSTLY } else { SMALL };
+    let small = seen.outcome.as_mut().ok().filter(|answer| page && answer.body.len() <= most)?;
     let body = std::mem::take(&mut small.body);
     let mut kept = seen.clone();
     if let Ok(answer) = &mut kept.outcome {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use engines::table::Table;
+use engines::table::condition::Holds;
 use model::{Log, Observation, Reading, Server};
 
 use crate::look::candidate::Kept;
@@ -36,9 +37,11 @@ pub(super) fn sift(kept: &mut Kept, server: &Server, table: Option<&Table>) -> S
         return Still::default();
     }
     let relies = |get: &str| table.is_some_and(|table| needs(table, get));
+    let told = |get: &str| kept.observations.iter().any(|seen| seen.get == get && speaks(&seen.url));
+    let spared = |get: &str| table.is_some_and(|table| spares(table, get, server, told));
     let still = |seen: &&Observation| {
         let good = seen.outcome.as_ref().is_ok_and(|answer| answer.status < 500);
-        good && !speaks(&seen.url) && !relies(&seen.get)
+        good && (spared(&seen.get) || !speaks(&seen.url) && !relies(&seen.get))
     };
     let beside = kept.beside.as_ref().is_some_and(|beside| {
         let silent = |log: &Log| log.outcome.is_ok() && !speaks(&log.name);
@@ -54,6 +57,19 @@ pub(super) fn sift(kept: &mut Kept, server: &Server, table: Option<&Table>) -> S
 /// Whether a page stands in for another, or leads to workers: whether it is asked hangs on what others answered.
 fn needs(table: &Table, get: &str) -> bool {
     table.sources.iter().any(|source| source.get == get && (source.workers.is_some() || !source.unless.is_empty()))
+}
+
+/// Whether another page, which told something, is asked in its place.
+fn spares(table: &Table, get: &str, server: &Server, told: impl Fn(&str) -> bool) -> bool {
+    let fact = |name: &str| match name {
+        "role" => Some(server.role.name()),
+        "version" => server.version.as_deref(),
+        _ => None,
+    };
+    let named = |id: &str| table.sources.iter().find(|source| source.id == id);
+    let spared = table.sources.iter().filter(|source| source.get == get).filter_map(|source| source.spare.as_ref());
+    let mut spared = spared.filter(|spare| spare.when.holds(fact) == Holds::Yes);
+    spared.any(|spare| named(&spare.beside).is_some_and(|other| told(&other.get)))
 }
 
 /// Where the fresh numbers of a server come from.
