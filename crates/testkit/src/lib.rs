@@ -9,6 +9,7 @@ pub mod engine;
 mod events;
 pub mod far;
 pub mod lab;
+pub mod names;
 pub mod pages;
 mod program;
 pub mod real;
