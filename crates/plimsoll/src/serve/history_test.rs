@@ -78,7 +78,7 @@ fn told_more_than_can_wait() {
         hanging
     };
     let hanging = hang();
-    let most = WAITING as i64;
+    let most = i64::try_from(WAITING).expect("a small number");
     // One at a time, each 5 s after the one before, as the numbers' times say.
     (1..=most + 500).for_each(|number| history.event(event(number * 5000)));
     let writing = history.writing();
