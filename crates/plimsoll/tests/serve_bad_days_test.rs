@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use testkit::real::wait_until;
-use testkit::{Answer, Manner, Replay, Serve};
+use testkit::{Answer, Manner, Replay, Serve, pages};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
@@ -12,17 +12,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 const STOPPED: Duration = Duration::from_secs(2);
 
 /// A page of a server with 1,000 tokens, of which these are used.
-fn text(used: u32) -> String {
-    let labels = r#"{engine_type="unified",model_name="m",pp_rank="0",tp_rank="0"}"#;
-    format!(
-        "sglang:max_total_num_tokens{labels} 1000\nsglang:kv_used_tokens{labels} {used}\n\
-         sglang:kv_evictable_tokens{labels} 0\nsglang:kv_available_tokens{labels} {}\n",
-        1000 - used
-    )
-}
-
 fn page(used: u32) -> Answer {
-    Answer::page(text(used))
+    pages::page(1000, used, 0)
 }
 
 fn folder() -> tempfile::TempDir {
@@ -100,7 +91,7 @@ fn a_page_of_a_million_series_is_read_within_bounds() {
     let folder = folder();
     let good = Replay::start().with("/metrics", page(100));
     // 70 MB: more than is taken in of any answer.
-    let mut flood = text(100);
+    let mut flood = pages::text(None, 1000, 100, 0);
     for number in 0..1_000_000 {
         flood += &format!("sglang:other_series_{number}{{engine_type=\"unified\",model_name=\"m\"}} {number}\n");
     }

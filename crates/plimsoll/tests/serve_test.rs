@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use testkit::real::wait_until;
-use testkit::{Answer, Replay, Serve, plimsoll, schema_faults};
+use testkit::{Answer, Replay, Serve, pages, plimsoll, schema_faults};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 /// Looks follow each other closely, so that tests need not wait.
@@ -14,20 +14,7 @@ const OFTEN: [&str; 2] = ["--every", "300ms"];
 
 /// A page of a server with 1,000 tokens, of which these are used and evictable.
 fn page(used: u32, evictable: u32) -> Answer {
-    Answer::page(lines(r#"engine_type="unified",model_name="m",pp_rank="0",tp_rank="0""#, used, evictable))
-}
-
-fn lines(labels: &str, used: u32, evictable: u32) -> String {
-    let lines = [
-        "max_total_num_tokens 1000".to_owned(),
-        format!("kv_used_tokens {used}"),
-        format!("kv_evictable_tokens {evictable}"),
-        format!("kv_available_tokens {}", 1000 - used - evictable),
-    ];
-    lines.iter().fold(String::new(), |page, line| {
-        let (name, value) = line.split_once(' ').expect("name and value");
-        page + &format!("sglang:{name}{{{labels}}} {value}\n")
-    })
+    pages::page(1000, used, evictable)
 }
 
 fn folder() -> tempfile::TempDir {
@@ -42,22 +29,6 @@ fn serve(folder: &Path, targets: &[&str]) -> Serve {
 fn in_use(card: &Value) -> (Option<f64>, String) {
     let reading = &card["pools"][0]["in_use"];
     (reading[0].as_f64(), reading[1].as_str().unwrap_or_default().to_owned())
-}
-
-fn history(serve: &Serve, url: &str) -> Vec<(f64, Option<f64>, char)> {
-    let (status, body) = serve.get(&format!("/api/v1/history?server={url}&points=5000"));
-    if status == 404 {
-        return Vec::new();
-    }
-    let past: Value = serde_json::from_str(&body).expect("a history");
-    let Some(looks) = past["series"].get(0).map(|series| &series["looks"]) else { return Vec::new() };
-    let (at, value) = (looks["at"].as_array().expect("times"), looks["value"].as_array().expect("values"));
-    let letters = looks["state"].as_str().expect("states").chars();
-    at.iter()
-        .zip(value)
-        .zip(letters)
-        .map(|((at, value), state)| (at.as_f64().expect("a time"), value.as_f64(), state))
-        .collect()
 }
 
 #[test]
@@ -95,7 +66,7 @@ fn a_server_that_dies_grows_stale_and_unreachable_and_comes_back() {
     let (folder, server) = (folder(), Replay::start().with("/metrics", page(250, 500)));
     let url = server.url();
     let serve = serve(folder.path(), &[&url]);
-    wait_until("a look that is kept", || !history(&serve, &url).is_empty());
+    wait_until("a look that is kept", || !serve.history(&url, "in_use").is_empty());
     server.kill();
     wait_until("it to be seen as gone", || serve.card(&url).is_some_and(|card| !card["unreachable"].is_null()));
     let card = serve.card(&url).expect("its card");
@@ -105,7 +76,7 @@ fn a_server_that_dies_grows_stale_and_unreachable_and_comes_back() {
     assert!(serve.get("/metrics").1.contains(&format!("plimsoll_up{{server=\"{url}\"}} 0\n")));
     assert!(!serve.get("/metrics").1.contains("plimsoll_kv_used_tokens{"), "a value that nobody says now");
     wait_until("the gap to be kept", || {
-        history(&serve, &url).iter().any(|(_, value, state)| *state == 'u' && value.is_none())
+        serve.history(&url, "in_use").iter().any(|(_, value, state)| *state == 'u' && value.is_none())
     });
     server.set("/metrics", page(400, 0));
     server.revive();
@@ -123,7 +94,7 @@ fn a_server_that_falls_silent_is_told_at_once_and_stays_what_it_was() {
     let serve = serve(folder.path(), &[&url]);
     wait_until("its figure", || serve.card(&url).is_some_and(|card| in_use(&card).0 == Some(0.25)));
     // Looks that need not ask everything.
-    wait_until("more looks", || history(&serve, &url).len() >= 4);
+    wait_until("more looks", || serve.history(&url, "in_use").len() >= 4);
     let whole = server.asked().iter().filter(|path| *path == "/server_info").count();
     assert_eq!(whole, 1, "asked once a minute");
     server.kill();
@@ -143,16 +114,16 @@ fn what_was_kept_is_there_after_a_stop_and_after_a_kill() {
     let (folder, server) = (folder(), Replay::start().with("/metrics", page(250, 500)));
     let url = server.url();
     let first = serve(folder.path(), &[&url]);
-    wait_until("looks", || history(&first, &url).len() >= 3);
-    let kept = history(&first, &url);
+    wait_until("looks", || first.history(&url, "in_use").len() >= 3);
+    let kept = first.history(&url, "in_use");
     first.signal("TERM");
     let (status, _) = first.ended();
     assert!(status.success(), "{status}");
     let second = serve(folder.path(), &[&url]);
-    let again = history(&second, &url);
+    let again = second.history(&url, "in_use");
     assert!(kept.iter().all(|look| again.contains(look)), "{kept:?} was kept, and {again:?} is there");
-    wait_until("more looks", || history(&second, &url).len() >= kept.len() + 8);
-    let kept = history(&second, &url);
+    wait_until("more looks", || second.history(&url, "in_use").len() >= kept.len() + 8);
+    let kept = second.history(&url, "in_use");
     // All but what came in the last second is on the disk: the stated window.
     let last = kept.last().expect("looks").0;
     second.signal("KILL");
@@ -160,7 +131,7 @@ fn what_was_kept_is_there_after_a_stop_and_after_a_kill() {
     assert!(!status.success());
     // The lock died with its process.
     let third = serve(folder.path(), &[&url]);
-    let again = history(&third, &url);
+    let again = third.history(&url, "in_use");
     let older: Vec<_> = kept.iter().filter(|look| last - look.0 > 1.5).collect();
     assert!(older.len() >= 3, "{kept:?}");
     assert!(older.iter().all(|look| again.contains(look)), "{older:?} was kept, and {again:?} is there");
@@ -334,8 +305,7 @@ fn one_request_at_a_time_and_what_hardly_changes_is_asked_rarely() {
 #[test]
 fn of_a_silent_server_every_rank_is_kept_as_unreachable() {
     let folder = folder();
-    let labels = r#"engine_type="unified",model_name="m",pp_rank="0",tp_rank="0""#;
-    let rank = |dp: u32| lines(&format!(r#"dp_rank="{dp}",{labels}"#), 100, 0);
+    let rank = |dp: u32| pages::text(Some(dp), 1000, 100, 0);
     let server = Replay::start().with("/metrics", Answer::page(rank(1) + &rank(2)));
     let serve = serve(folder.path(), &[&server.url()]);
     wait_until("both", || {

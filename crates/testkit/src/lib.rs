@@ -1,12 +1,16 @@
 //! For tests: servers that replay recorded answers over real HTTP, and running the real binary against them.
 
+mod apart;
 pub mod canary;
+pub mod disk;
 pub mod door;
 pub mod dynamo;
 pub mod engine;
 mod events;
 pub mod far;
 pub mod lab;
+pub mod names;
+pub mod pages;
 mod program;
 pub mod real;
 mod replay;
@@ -18,4 +22,4 @@ pub mod systemd;
 
 pub use program::{OWN, Output, plimsoll, schema_faults};
 pub use replay::{Answer, Manner, Replay};
-pub use serve::Serve;
+pub use serve::{Kept, Serve};

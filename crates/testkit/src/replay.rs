@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// One recorded answer.
 #[derive(Debug, Clone)]
@@ -20,6 +20,9 @@ pub struct Answer {
     /// How it is sent.
     pub manner: Manner,
 }
+
+/// The answer with a number.
+type Numbered = fn(u32) -> Answer;
 
 /// How an answer is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -46,6 +49,8 @@ pub struct Replay {
 #[derive(Default)]
 struct Shared {
     answers: Mutex<BTreeMap<String, Answer>>,
+    numbered: Mutex<BTreeMap<String, Numbered>>,
+    served: Mutex<Vec<SystemTime>>,
     asked: Mutex<Vec<String>>,
     headers: Mutex<Vec<String>>,
     open: AtomicUsize,
@@ -113,7 +118,15 @@ impl Replay {
     /// # Panics
     /// When no port can be had.
     pub fn start_on(address: &str) -> Replay {
-        let listener = TcpListener::bind((address, 0)).expect("a free port");
+        Replay::start_at(address, 0)
+    }
+
+    /// The same on a port of one's choice.
+    ///
+    /// # Panics
+    /// When it is taken.
+    pub fn start_at(address: &str, port: u16) -> Replay {
+        let listener = TcpListener::bind((address, port)).expect("a free port");
         let port = listener.local_addr().expect("a bound socket").port();
         let shared = Arc::new(Shared::default());
         listen(listener, &shared);
@@ -158,6 +171,24 @@ impl Replay {
     /// When a thread of the server panicked.
     pub fn set(&self, path: &str, answer: Answer) {
         self.shared.answers.lock().expect("no panic while locked").insert(path.to_owned(), answer);
+    }
+
+    /// From now on each question for the path is answered with a number of its own: 1, 2, 3 …
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    #[must_use]
+    pub fn with_numbers(self, path: &str, answer: Numbered) -> Replay {
+        self.shared.numbered.lock().expect("no panic while locked").insert(path.to_owned(), answer);
+        self
+    }
+
+    /// When each of the numbers was given out, 1 first.
+    ///
+    /// # Panics
+    /// When a thread of the server panicked.
+    pub fn served(&self) -> Vec<SystemTime> {
+        self.shared.served.lock().expect("no panic while locked").clone()
     }
 
     /// Its address.
@@ -227,7 +258,13 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             shared.headers.lock().expect("no panic while locked").push(header.trim_end().to_owned());
         }
         shared.asked.lock().expect("no panic while locked").push(path.clone());
-        let answer = shared.answers.lock().expect("no panic while locked").get(&path).cloned();
+        let numbered = shared.numbered.lock().expect("no panic while locked").get(&path).copied();
+        let numbered = numbered.map(|answer| {
+            let mut served = shared.served.lock().expect("no panic while locked");
+            served.push(SystemTime::now());
+            answer(served.len() as u32)
+        });
+        let answer = numbered.or_else(|| shared.answers.lock().expect("no panic while locked").get(&path).cloned());
         let answer = answer.unwrap_or_else(|| Answer::json(r#"{"detail":"Not Found"}"#).status(404));
         let head = format!(
             "HTTP/1.1 {} X\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",

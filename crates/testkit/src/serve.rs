@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// One look in the history: its time in seconds since 1970, what was said, and how, a letter.
+pub type Kept = (f64, Option<f64>, char);
+
 /// One that runs; ended by its own pid when dropped.
 pub struct Serve {
     child: Child,
@@ -122,6 +125,28 @@ impl Serve {
         overview["servers"].as_array()?.iter().find(|server| server["url"] == url).cloned()
     }
 
+    /// What the history has of a signal of the server's first pool.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn history(&self, url: &str, signal: &str) -> Vec<Kept> {
+        self.history_of_all(url, signal).into_iter().next().unwrap_or_default()
+    }
+
+    /// The same of each pool that has it; nothing where nothing is kept of the server.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn history_of_all(&self, url: &str, signal: &str) -> Vec<Vec<Kept>> {
+        let (status, body) = self.get(&format!("/api/v1/history?server={url}&signal={signal}&points=5000"));
+        if status == 404 {
+            return Vec::new();
+        }
+        let past: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        assert_eq!(past["notes"], Value::Array(Vec::new()), "{}", past["notes"]);
+        past["series"].as_array().expect("series").iter().map(looks).collect()
+    }
+
     /// The events of a kind, oldest first.
     ///
     /// # Panics
@@ -153,6 +178,14 @@ impl Serve {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// The looks of a series.
+fn looks(series: &Value) -> Vec<Kept> {
+    let column = |name: &str| series["looks"][name].as_array().expect("a column").iter().map(Value::as_f64);
+    let letters = series["looks"]["state"].as_str().expect("states").chars();
+    let both = column("at").zip(column("value")).zip(letters);
+    both.map(|((at, value), letter)| (at.expect("a time"), value, letter)).collect()
 }
 
 impl Drop for Serve {

@@ -46,6 +46,9 @@ const VERDICT_S: f64 = 30.0;
 /// so many make a queue a thing of the past.
 const LASTS: u32 = 3;
 
+/// The kind of the event that a server is no longer watched.
+pub(crate) const GONE: &str = "gone";
+
 impl Happenings {
     /// What happened to one server that was looked at anew; `flags` are those that its engine's table knows.
     pub(crate) fn of(
@@ -190,7 +193,7 @@ impl Happenings {
                 event(now, &url, "restart", &format!("process {pid} now"), Some(f64::from(pid)))
             }
             Move::Moved(old, new) => event(now, &new, "restart", &format!("it was at {old} before"), None),
-            Move::Gone(url, why) => event(now, &url, "gone", &why, None),
+            Move::Gone(url, why) => event(now, &url, GONE, &why, None),
         };
         for what in &moves {
             match what {

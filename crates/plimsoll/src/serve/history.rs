@@ -1,35 +1,56 @@
 //! The ledger, on a thread of its own: what is looked at never waits for a disk.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Result;
-use ledger::{Event, Key, Ledger, Options, Reader, Sample, Shape};
+use ledger::{Event, Key, Ledger, Options, Reader, Sample};
 use model::{RankId, Server, Signal, State};
 use sense::clock::steady;
 
 use super::own;
+use super::writer::Writer;
 
 /// Looks and events that may wait for the disk.
-const WAITING: usize = 4096;
-/// A crash costs at most what was taken in so long.
-const SYNC_S: f64 = 1.0;
-/// What is due besides is done for so long at a time: looks wait meanwhile.
-const TIDY_S: f64 = 0.05;
+pub(crate) const WAITING: usize = 4096;
+/// Samples that may wait in them: some 50 MB.
+const WAITING_SAMPLES: usize = 1 << 19;
+/// Seconds that looks wait for the disk before that is said: some are usual where others write much.
+const SLOW_S: f64 = 4.0;
 /// Until a stop is waited for.
 const STOP_S: f64 = 1.5;
 /// Bytes of the log on disk, and about those of the looks in memory that are in no chunk yet.
 const LOG_BYTES: u64 = 16 << 20;
 
-/// What the thread is told.
-enum Told {
+/// What the thread is told, and at which steady second.
+pub(super) struct Told {
+    pub(super) at: f64,
+    pub(super) what: What,
+}
+
+/// What is to be done.
+pub(super) enum What {
     Look { target: String, time: i64, silent: bool, keys: Vec<Place>, samples: Vec<Sample> },
     Event(Event),
     Stop,
+}
+
+impl What {
+    fn time(&self) -> i64 {
+        match self {
+            What::Look { time, .. } => *time,
+            What::Event(event) => event.time,
+            What::Stop => 0,
+        }
+    }
+
+    /// How much of the room for those that wait it takes.
+    pub(super) fn samples(&self) -> usize {
+        if let What::Look { samples, .. } = self { samples.len() } else { 1 }
+    }
 }
 
 /// Which series: rank, pool, tier, signal, unit.
@@ -60,6 +81,41 @@ pub(crate) struct Writing {
     pub(crate) failing: Option<String>,
     /// Looks and events that were not written since the beginning.
     pub(crate) lost: u64,
+    /// Looks and events that the thread has not taken yet, and samples in them.
+    pub(super) waiting: u64,
+    pub(super) samples: usize,
+    /// Those that it took since the last sync.
+    pub(super) unsynced: u64,
+    /// When the first of those was told.
+    pub(super) since: Option<f64>,
+    /// Since when the thread is at the disk.
+    pub(super) busy: Option<f64>,
+    /// Those that could not wait, which the history does not say yet: how many, and the time of the first.
+    pub(super) missed: Option<(u64, i64)>,
+}
+
+impl Writing {
+    /// Looks and events that a crash of this host would cost now.
+    fn unkept(&self) -> u64 {
+        self.waiting + self.unsynced
+    }
+
+    /// Seconds for which the disk has kept them waiting.
+    fn behind(&self, now: f64) -> f64 {
+        [self.since, self.busy].into_iter().flatten().map(|since| now - since).fold(0.0, f64::max)
+    }
+
+    /// Says that the disk is too slow, where it is, at the steady second `now`.
+    fn seen(mut self, now: f64) -> Writing {
+        let behind = self.behind(now);
+        if self.failing.is_none() && (behind > SLOW_S || self.missed.is_some()) {
+            let more = self.missed.map_or(String::new(), |(lost, _)| format!(", and {lost} that came later are lost"));
+            let text =
+                format!("the disk is too slow: {} looks and events wait for it since {behind:.0} s", self.unkept());
+            self.failing = Some(text + &more);
+        }
+        self
+    }
 }
 
 impl History {
@@ -71,10 +127,8 @@ impl History {
         let reader = ledger.reader();
         let state = Arc::new(Mutex::new(Writing { bytes: ledger.bytes(), ..Writing::default() }));
         let (sender, receiver) = sync_channel(WAITING);
-        let own = Arc::clone(&state);
-        let thread = std::thread::Builder::new()
-            .name("history".to_owned())
-            .spawn(move || Writer { ledger, shapes: HashMap::new(), state: own }.run(&receiver))?;
+        let writer = Writer::new(ledger, Arc::clone(&state));
+        let thread = std::thread::Builder::new().name("history".to_owned()).spawn(move || writer.run(&receiver))?;
         let folder = folder.to_owned();
         Ok(History { sender, thread: Some(thread), reader, state, folder, most, notes })
     }
@@ -83,40 +137,58 @@ impl History {
     pub(crate) fn look(&self, server: &Server, time: i64) {
         let (keys, samples) = samples(server);
         let silent = server.unreachable.is_some();
-        self.tell(Told::Look { target: server.url.clone(), time, silent, keys, samples });
+        self.tell(What::Look { target: server.url.clone(), time, silent, keys, samples });
     }
 
     /// Keeps an event.
     pub(crate) fn event(&self, event: Event) {
-        self.tell(Told::Event(event));
+        self.tell(What::Event(event));
     }
 
     /// How writing goes.
     pub(crate) fn writing(&self) -> Writing {
-        lock(&self.state).clone()
+        lock(&self.state).clone().seen(steady())
     }
 
-    fn tell(&self, told: Told) {
-        if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = self.sender.try_send(told) {
-            let mut state = lock(&self.state);
+    /// What cannot wait is lost, counted, and said in the history once it is written again.
+    fn tell(&self, what: What) {
+        let (time, samples) = (what.time(), what.samples());
+        let mut state = lock(&self.state);
+        let room = state.waiting == 0 || state.samples + samples <= WAITING_SAMPLES;
+        let sent = if room { self.send(what) } else { false };
+        if sent {
+            state.waiting += 1;
+            state.samples += samples;
+        } else {
             state.lost += 1;
-            state.failing.get_or_insert_with(|| "the disk is too slow: looks are lost".to_owned());
+            state.missed.get_or_insert((0, time)).0 += 1;
         }
     }
 
-    /// Writes what is left, for as long as may be waited.
-    pub(crate) fn stop(mut self) {
+    fn send(&self, what: What) -> bool {
+        self.sender.try_send(Told { at: steady(), what }).is_ok()
+    }
+
+    /// Writes what is left, for as long as may be waited, and says what is not kept then.
+    pub(crate) fn stop(mut self) -> Option<String> {
         let until = steady() + STOP_S;
-        while matches!(self.sender.try_send(Told::Stop), Err(TrySendError::Full(_))) && steady() < until {
+        let stop = || Told { at: steady(), what: What::Stop };
+        while matches!(self.sender.try_send(stop()), Err(TrySendError::Full(_))) && steady() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
-        let Some(thread) = self.thread.take() else { return };
+        let thread = self.thread.take()?;
         while !thread.is_finished() && steady() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
         if thread.is_finished() {
             let _ = thread.join();
         }
+        let left = lock(&self.state).clone();
+        let (unkept, why) = (left.unkept(), left.failing.as_deref().unwrap_or("the disk does not answer"));
+        (unkept > 0).then(|| {
+            let behind = left.behind(steady());
+            format!("history: {why}: {unkept} looks and events of the last {behind:.0} s may be lost\n")
+        })
     }
 }
 
@@ -163,112 +235,11 @@ pub(crate) fn rank_name(rank: RankId) -> String {
 /// The rank's name where a server has only one.
 pub(crate) const ONLY: &str = "dp0";
 
-struct Writer {
-    ledger: Ledger,
-    shapes: HashMap<String, (Vec<Place>, Shape)>,
-    state: Arc<Mutex<Writing>>,
-}
-
-impl Writer {
-    fn run(mut self, receiver: &Receiver<Told>) {
-        let mut synced = steady();
-        let mut dirty = false;
-        loop {
-            let wait = Duration::from_secs_f64((SYNC_S - (steady() - synced)).clamp(0.0, SYNC_S));
-            match receiver.recv_timeout(wait) {
-                Ok(Told::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(told) => {
-                    dirty = true;
-                    let taken = self.take(told);
-                    self.note(taken, 1);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if steady() - synced >= SYNC_S {
-                if dirty {
-                    let done = self.ledger.sync();
-                    let written = done.is_ok();
-                    self.note(done, 0);
-                    dirty = !written;
-                }
-                synced = steady();
-                self.tidy();
-            }
-        }
-        let done = self.ledger.sync();
-        self.note(done, 0);
-    }
-
-    fn take(&mut self, told: Told) -> Result<(), ledger::Error> {
-        match told {
-            Told::Event(event) => self.ledger.event(event),
-            Told::Look { target, time, silent, keys, samples } => {
-                let (keys, samples) = match self.shapes.get(&target).filter(|_| silent) {
-                    Some((known, _)) => unreachable(known, keys, samples),
-                    None => (keys, samples),
-                };
-                let known = self.shapes.get(&target).filter(|(known, _)| *known == keys);
-                let shape = if let Some((_, shape)) = known {
-                    shape.clone()
-                } else {
-                    let shape = self.ledger.shape(&target, keys.iter().map(key).collect())?;
-                    self.shapes.insert(target, (keys, shape.clone()));
-                    shape
-                };
-                self.ledger.append(&shape, time, &samples)
-            }
-            Told::Stop => Ok(()),
-        }
-    }
-
-    /// What is due.
-    fn tidy(&mut self) {
-        let now = (sense::clock::now().0 * 1000.0) as i64;
-        let until = steady() + TIDY_S;
-        loop {
-            match self.ledger.tidy(now) {
-                Ok(true) if steady() < until => {}
-                Ok(_) => break,
-                Err(error) => {
-                    self.note(Err(error), 0);
-                    break;
-                }
-            }
-        }
-        lock(&self.state).bytes = self.ledger.bytes();
-    }
-
-    fn note(&mut self, done: Result<(), ledger::Error>, lost: u64) {
-        let mut state = lock(&self.state);
-        match done {
-            Ok(()) if lost == 0 => state.failing = None,
-            Ok(()) => {}
-            Err(error) => {
-                state.lost += lost;
-                state.failing = Some(error.to_string());
-            }
-        }
-    }
-}
-
-/// A look at a server that is silent: each of its series is unreachable, but for what a router tells of it.
-fn unreachable(known: &[Place], keys: Vec<Place>, samples: Vec<Sample>) -> (Vec<Place>, Vec<Sample>) {
-    let said = keys.into_iter().zip(samples).filter(|(_, sample)| *sample != Sample::Unreachable);
-    let mut all: Vec<(Place, Sample)> = known.iter().map(|place| (place.clone(), Sample::Unreachable)).collect();
-    for (place, sample) in said {
-        match all.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, held)) => *held = sample,
-            None => all.push((place, sample)),
-        }
-    }
-    all.into_iter().unzip()
-}
-
-fn key(place: &Place) -> Key {
+pub(super) fn key(place: &Place) -> Key {
     let (rank, pool, tier, signal, unit) = place;
     Key::new([&rank_name(*rank), &**pool, &**tier, signal.row().json, unit.name()])
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,8 @@ mod happened;
 #[cfg(test)]
 mod happened_test;
 mod history;
+#[cfg(test)]
+mod history_test;
 mod last;
 mod metrics;
 mod notify;
@@ -16,6 +18,7 @@ mod page;
 mod past;
 mod socket;
 mod store;
+mod writer;
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -70,8 +73,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
         tokio::select! {
             _ = watch.step(since.plus(FIRST_S)) => {}
             () = signals.end() => {
-                history.into_iter().for_each(History::stop);
-                return Ok(Said { text: String::new(), code: 0 });
+                return Ok(Said { text: history.and_then(History::stop).unwrap_or_default(), code: 0 });
             }
         }
     }
@@ -99,10 +101,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     Manager::stopping();
     let House { history, .. } = house;
     stop.stop();
-    if let Some(history) = history {
-        history.stop();
-    }
-    Ok(Said { text: String::new(), code: 0 })
+    Ok(Said { text: history.and_then(History::stop).unwrap_or_default(), code: 0 })
 }
 
 /// What this process is told by signals.

@@ -10,6 +10,7 @@ use super::allow::with_query;
 use super::counters::Counters;
 use super::exchange::{Failure, dial, exchange};
 use super::lane::{Kept, Lanes};
+use super::names::Names;
 use super::stage::Stage;
 use super::{AllowList, Counts, Limits, Target};
 use crate::clock;
@@ -29,6 +30,7 @@ struct Inner {
     limits: Limits,
     counters: Counters,
     lanes: Lanes,
+    names: Names,
     /// Ways from another host, where that is from where it asks.
     tunnels: Option<Arc<Tunnels>>,
 }
@@ -45,8 +47,8 @@ impl Client {
     }
 
     fn from(allow: AllowList, limits: Limits, tunnels: Option<Arc<Tunnels>>) -> Client {
-        let (counters, lanes) = (Counters::default(), Lanes::default());
-        Client { inner: Arc::new(Inner { allow, limits, counters, lanes, tunnels }) }
+        let (counters, lanes, names) = (Counters::default(), Lanes::default(), Names::default());
+        Client { inner: Arc::new(Inner { allow, limits, counters, lanes, names, tunnels }) }
     }
 
     /// Whether `path` may be asked at all.
@@ -74,7 +76,7 @@ impl Client {
             return Ok(vec![address]);
         }
         let limit = self.inner.limits.connect;
-        timeout(limit, super::connect::resolve(host.to_string())).await.unwrap_or_else(|_| {
+        timeout(limit, self.inner.names.find(host)).await.unwrap_or_else(|_| {
             let text = format!("the name {host} did not resolve within {} s", limit.as_secs_f64());
             Err(Blind::new(BlindKind::Deadline, text))
         })
@@ -117,7 +119,7 @@ impl Client {
             Ok(Err(blind)) => Err(blind),
             Err(_) => {
                 let text = format!("given up after {} s: {}", limit.as_secs_f64(), stage.missing());
-                Err(Blind::new(BlindKind::Deadline, text))
+                Err(Blind::new(stage.kind(), text))
             }
         };
         self.inner.counters.request(outcome.is_err(), stage.body());
@@ -141,7 +143,7 @@ impl Client {
                 Err(Failure::Stale) => {}
             }
         }
-        let mut kept = dial(target, self.inner.tunnels.as_ref(), limits, stage).await?;
+        let mut kept = dial(target, self.inner.tunnels.as_ref(), &self.inner.names, limits, stage).await?;
         match exchange(&mut kept, target, path, &loaded, limits, stage).await {
             Ok(answer) => Ok((answer, kept)),
             Err(Failure::Blind(blind)) => Err(scrub(blind)),

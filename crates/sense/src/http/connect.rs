@@ -1,18 +1,24 @@
 //! From a name to a TCP connection.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr};
 
 use model::{Blind, BlindKind};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::names::Names;
 use super::stage::{Stage, Step};
 use super::{Limits, Target};
 use crate::aside::aside;
 
 /// Connects to the target: its addresses in turn, from its network namespace.
-pub(super) async fn connect(target: &Target, limits: &Limits, stage: &Stage) -> Result<(TcpStream, SocketAddr), Blind> {
+pub(super) async fn connect(
+    target: &Target,
+    names: &Names,
+    limits: &Limits,
+    stage: &Stage,
+) -> Result<(TcpStream, SocketAddr), Blind> {
     let (host, port) = (target.base.host.clone(), target.base.port);
     if let Some(namespace) = target.namespace.filter(|namespace| !namespace.is_ours()) {
         stage.at(Step::Connect);
@@ -25,7 +31,7 @@ pub(super) async fn connect(target: &Target, limits: &Limits, stage: &Stage) -> 
     stage.at(Step::Name);
     let addresses = match host.parse::<IpAddr>() {
         Ok(address) => vec![SocketAddr::new(address, port)],
-        Err(_) => resolve(host).await?.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
+        Err(_) => names.find(&host).await?.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
     };
     stage.at(Step::Connect);
     let mut failures = Vec::new();
@@ -39,24 +45,10 @@ pub(super) async fn connect(target: &Target, limits: &Limits, stage: &Stage) -> 
     Err(unconnected(&failures))
 }
 
-/// The addresses of a name. Bounded by the caller's deadline; the thread behind it ends by itself.
-pub(super) async fn resolve(host: String) -> Result<Vec<IpAddr>, Blind> {
-    let name = host.clone();
-    let looked = aside(move || (host.as_str(), 0).to_socket_addrs().map(Iterator::collect::<Vec<_>>)).await;
-    let found = looked.and_then(|found| found).map_err(|error| nameless(&name, &error))?;
-    let mut addresses: Vec<IpAddr> = found.into_iter().map(|address| address.ip()).collect();
-    addresses.dedup();
-    Ok(addresses)
-}
-
 /// Nothing more is sent before the answer than one small packet: it should go at once.
 fn ready(stream: TcpStream) -> TcpStream {
     let _ = stream.set_nodelay(true);
     stream
-}
-
-pub(super) fn nameless(host: &str, error: &io::Error) -> Blind {
-    Blind::new(BlindKind::Name, format!("the name {host} does not resolve: {error}"))
 }
 
 /// Why none of the addresses took the connection.

@@ -15,6 +15,7 @@ use tokio_rustls::TlsConnector;
 use super::body::{self, Unread};
 use super::credentials::Loaded;
 use super::lane::{Driver, Kept};
+use super::names::Names;
 use super::socket::Socket;
 use super::stage::{Stage, Step};
 use super::stream::{Heard, Stream, Wire};
@@ -40,6 +41,7 @@ impl From<Blind> for Failure {
 pub(super) async fn dial(
     target: &Target,
     tunnels: Option<&Arc<Tunnels>>,
+    names: &Names,
     limits: &Limits,
     stage: &Stage,
 ) -> Result<Kept, Blind> {
@@ -49,7 +51,7 @@ pub(super) async fn dial(
         stage.at(Step::Connect);
         (Socket::Tunnel(Box::new(tunnels.open(&target.base.host, target.base.port).await?)), false)
     } else {
-        let (stream, peer) = connect::connect(target, limits, stage).await?;
+        let (stream, peer) = connect::connect(target, names, limits, stage).await?;
         (Socket::Tcp(stream), peer.ip().is_loopback())
     };
     let wire = match tls {

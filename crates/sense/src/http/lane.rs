@@ -1,7 +1,9 @@
 //! Lanes: one per target, so that requests to it never overlap, with the connection that is kept in it.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use http_body_util::Empty;
 use hyper::body::Bytes;
@@ -9,6 +11,9 @@ use hyper::client::conn::http1::SendRequest;
 
 use super::stream::Heard;
 use super::{Base, Target, TlsOptions};
+
+/// A connection to a name is made anew after so long: the name may be another server's by then.
+const NAMED: Duration = Duration::from_secs(10);
 
 /// What makes two targets the same: namespace, host, port. Loopback has several spellings.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +55,7 @@ pub(super) struct Kept {
     pub(super) near: bool,
     /// A request went over it before.
     pub(super) used: bool,
+    since: Instant,
     base: Base,
     tls: TlsOptions,
     _driver: Driver,
@@ -74,12 +80,14 @@ impl Kept {
         driver: Driver,
     ) -> Kept {
         let (base, tls) = (target.base.clone(), target.tls.clone());
-        Kept { sender, heard, near, used: false, base, tls, _driver: driver }
+        Kept { sender, heard, near, used: false, since: Instant::now(), base, tls, _driver: driver }
     }
 
     /// Whether it stands, and leads to `target` in the way that `target` wants.
     pub(super) fn serves(&self, target: &Target) -> bool {
         let same = |mine: &Base, its: &Base| (mine.scheme, &mine.host, mine.port) == (its.scheme, &its.host, its.port);
-        !self.sender.is_closed() && same(&self.base, &target.base) && self.tls == target.tls
+        let named = !target.base.is_loopback() && target.base.host.parse::<IpAddr>().is_err();
+        let leads = same(&self.base, &target.base) && self.tls == target.tls;
+        leads && !self.sender.is_closed() && !(named && self.since.elapsed() > NAMED)
     }
 }

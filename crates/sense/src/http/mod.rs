@@ -13,6 +13,7 @@ mod errors;
 mod exchange;
 mod lane;
 mod limits;
+mod names;
 mod netns;
 mod pin;
 mod socket;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{Blind, BlindKind};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::connect;
+use super::{connect, names};
 use crate::text::inode;
 
 /// The network namespace of this process.
@@ -45,7 +45,7 @@ impl NetNs {
         move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
             .map_err(|error| refused(&error.into()))?;
         let addresses: Vec<SocketAddr> =
-            (host, port).to_socket_addrs().map_err(|error| connect::nameless(host, &error))?.collect();
+            (host, port).to_socket_addrs().map_err(|error| names::nameless(host, &error))?.collect();
         let mut failures = Vec::new();
         for address in addresses {
             match TcpStream::connect_timeout(&address, limit) {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use model::BlindKind;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -31,6 +33,11 @@ impl Stage {
 
     pub(super) fn body(&self) -> u64 {
         self.body.load(Ordering::Relaxed)
+    }
+
+    /// What kind of failure it is that time was over: without an address nothing else is worth a question.
+    pub(super) fn kind(&self) -> BlindKind {
+        if self.step.load(Ordering::Relaxed) == Step::Name as u8 { BlindKind::Name } else { BlindKind::Deadline }
     }
 
     /// What was still missing.
