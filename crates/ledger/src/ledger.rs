@@ -56,8 +56,6 @@ pub struct Ledger {
     pub(crate) growing: bool,
     /// A chunk could not be written; not tried again before the next `sync` or `tidy`.
     pub(crate) stuck: bool,
-    /// A sync of the log failed, so what it holds may not be on the disk.
-    pub(crate) suspect: bool,
     lost: Option<Lost>,
     newest: HashMap<Arc<str>, i64>,
     /// The time to which the clock went back last.
@@ -96,7 +94,6 @@ impl Ledger {
             shapes,
             growing,
             stuck: false,
-            suspect: false,
             lost: None,
             newest,
             stepped: None,
@@ -194,14 +191,8 @@ impl Ledger {
     /// crash can cost. Where it fails, what was taken waits for the next call.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.stuck = false;
-        if self.suspect {
-            return self.settle();
-        }
-        self.wal.write(&self.disk)?;
-        let synced = self.wal.sync(&self.disk);
         // What a failed sync left behind cannot be known: it is written again, elsewhere.
-        self.suspect = synced.is_err();
-        synced
+        if self.wal.suspect { self.settle() } else { self.wal.sync(&self.disk) }
     }
 
     /// A handle for reading, which any thread may have.

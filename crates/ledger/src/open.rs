@@ -33,6 +33,8 @@ impl Ledger {
         let lock = Lock::take(&disk)?;
         let mut notes = Vec::new();
         let files = disk.list()?;
+        // Who wrote them may have been killed before it waited for a name, and others go for it.
+        disk.sync_names()?;
         format(&disk, &files, &mut notes)?;
         let mut view = View { segments: segments(&disk, &files, &mut notes)?, ..View::default() };
         let logs: Vec<u64> = files.iter().filter_map(|(name, _)| wal::id_of(name)).collect();

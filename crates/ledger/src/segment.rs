@@ -119,6 +119,8 @@ impl Segment {
                 disk.cut(&file, &name, scan.end)?;
                 bytes = scan.end;
             }
+            // Who wrote it may have been killed before its sync, and the log goes for what is read here.
+            disk.sync(&file, &name)?;
             scan.frames
         };
         let mut replaced = Vec::new();

@@ -113,9 +113,7 @@ impl Ledger {
             self.store_looks(&target)?;
         }
         self.store_events()?;
-        self.wal.abandon(&self.disk)?;
-        self.suspect = false;
-        Ok(())
+        self.wal.abandon(&self.disk)
     }
 
     /// Drops the oldest segments until so many bytes fit beside the log.

@@ -14,7 +14,7 @@ impl Ledger {
     /// A piece takes milliseconds for tens of series, and tens of milliseconds for hundreds.
     pub fn tidy(&mut self, now: i64) -> Result<bool, Error> {
         self.stuck = false;
-        if self.suspect {
+        if self.wal.suspect {
             self.settle()?;
             return Ok(true);
         }
