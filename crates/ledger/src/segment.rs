@@ -35,6 +35,13 @@ pub(crate) struct Entry {
     pub(crate) about: About,
 }
 
+impl Entry {
+    /// Whether it has looks at this target.
+    pub(crate) fn is_chunk_of(&self, target: &str) -> bool {
+        self.place.kind == Kind::Chunk && &*self.about.target == target
+    }
+}
+
 /// A segment's file, and what is where in it.
 #[derive(Clone)]
 pub(crate) struct Segment {
@@ -87,17 +94,16 @@ impl Segment {
         if entry.place.holds(&body) { Ok(body) } else { Err(lost("a checksum is wrong")) }
     }
 
-    /// The rows of a chunk, for the series that are wanted.
-    pub(crate) fn rows(&self, entry: &Entry, wanted: &dyn Fn(&Key) -> bool) -> Result<Rows, Note> {
+    /// Reads the rows of a chunk; `read` gives `None` where it does not understand them.
+    pub(crate) fn rows<T>(&self, entry: &Entry, read: impl FnOnce(&Rows) -> Option<T>) -> Result<T, Note> {
         let body = self.body(entry)?;
         let lost = || Note::new(self.id.name(), format!("it is not understood: {} is lost", describe(&entry.about)));
-        Rows::of_chunk(&entry.about, &body, wanted).ok_or_else(lost)
+        Rows::of_chunk(&entry.about, &body).and_then(|rows| read(&rows)).ok_or_else(lost)
     }
 
     /// The keys of a chunk.
     pub(crate) fn keys(&self, entry: &Entry) -> Result<Vec<Key>, Note> {
-        let rows = self.rows(entry, &|_| false)?;
-        Ok(rows.keys)
+        self.rows(entry, |rows| Some(rows.keys.clone()))
     }
 
     /// Opens a segment's file; also gives the segments that it stands for. The last one is read as a whole and a torn end is
