@@ -12,6 +12,7 @@ use crate::look::{Look, encode};
 use crate::options::Options;
 use crate::read::Reader;
 use crate::sample::Sample;
+use crate::segment::Leftovers;
 use crate::thin::Thin;
 use crate::view::Shared;
 use crate::wal::Wal;
@@ -61,6 +62,7 @@ pub struct Ledger {
     /// The time to which the clock went back last.
     stepped: Option<i64>,
     pub(crate) thin: Option<Thin>,
+    pub(crate) leftovers: Leftovers,
 }
 
 impl Ledger {
@@ -70,8 +72,8 @@ impl Ledger {
         lock: Lock,
         shared: Arc<Shared>,
         wal: Wal,
-        number: u64,
-        shapes: u64,
+        (number, shapes): (u64, u64),
+        leftovers: Leftovers,
     ) -> Self {
         let view = shared.now();
         let mut newest: HashMap<Arc<str>, i64> = HashMap::new();
@@ -98,6 +100,7 @@ impl Ledger {
             newest,
             stepped: None,
             thin: None,
+            leftovers,
         }
     }
 
@@ -206,7 +209,8 @@ impl Ledger {
     }
 
     pub(crate) fn segment_bytes(&self) -> u64 {
-        let thin = self.thin.as_ref().map_or(0, Thin::bytes);
+        let thin =
+            self.thin.as_ref().map_or(0, Thin::bytes) + self.leftovers.iter().map(|(_, bytes)| bytes).sum::<u64>();
         self.shared.now().segments.iter().map(|segment| segment.bytes).sum::<u64>() + thin
     }
 }

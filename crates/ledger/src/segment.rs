@@ -28,6 +28,9 @@ impl Id {
     }
 }
 
+/// Segments for which others stand and whose files are still there, with their bytes.
+pub(crate) type Leftovers = Vec<(Id, u64)>;
+
 /// A frame of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {

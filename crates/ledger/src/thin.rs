@@ -156,15 +156,27 @@ impl Ledger {
         let name = thin.segment.id.name();
         self.disk.sync(&thin.segment.file, NEW)?;
         self.disk.rename(NEW, &name)?;
-        self.disk.sync_names()?;
         let old: Vec<Id> = thin.sources.iter().map(|segment| segment.id).collect();
         self.shared.change(|view| {
             let at = view.segments.iter().position(|segment| old.contains(&segment.id)).unwrap_or_default();
             view.segments.retain(|segment| !old.contains(&segment.id));
             view.segments.insert(at, Arc::new(thin.segment));
         });
-        for id in old {
+        self.leftovers.extend(thin.sources.iter().map(|segment| (segment.id, segment.bytes)));
+        self.remove_leftovers()
+    }
+
+    /// Removes segments for which others stand. Before that succeeds nothing is thinned or dropped: a file that is left when
+    /// the segment goes that stands for it would be read again at the next opening.
+    pub(crate) fn remove_leftovers(&mut self) -> Result<(), Error> {
+        if self.leftovers.is_empty() {
+            return Ok(());
+        }
+        // What stands for them has its name on the disk first.
+        self.disk.sync_names()?;
+        while let Some((id, _)) = self.leftovers.last() {
             self.disk.remove(&id.name())?;
+            self.leftovers.pop();
         }
         self.disk.sync_names()
     }

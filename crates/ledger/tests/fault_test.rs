@@ -1,0 +1,106 @@
+//! Steps on the disk that fail once, and what is there afterwards.
+
+mod support;
+
+use std::cell::Cell;
+use std::io;
+
+use ledger::{Ledger, Options, Point, Sample, Thinning};
+use support::{BEGIN, Given, everything, give, key, open, small, tidy};
+
+const STEP: i64 = 1000;
+
+thread_local! {
+    /// Which step on files of which name fails, and how often.
+    static FAILS: Cell<(&'static str, &'static str, &'static str, u32)> = const { Cell::new(("", "", "", 0)) };
+}
+
+/// Lets a step fail on files whose name begins and ends so.
+fn fail(step: &'static str, begins: &'static str, ends: &'static str, times: u32) {
+    FAILS.set((step, begins, ends, times));
+}
+
+fn left() -> u32 {
+    FAILS.get().3
+}
+
+fn hook(step: &'static str, file: &str) -> io::Result<()> {
+    let (fails, begins, ends, times) = FAILS.get();
+    if times == 0 || step != fails || !file.starts_with(begins) || !file.ends_with(ends) {
+        return Ok(());
+    }
+    FAILS.set((fails, begins, ends, times - 1));
+    Err(io::Error::other("told to fail"))
+}
+
+fn options() -> Options {
+    let thin = [(60_000, 4000), (300_000, 20_000)].map(|(after_ms, step_ms)| Thinning { after_ms, step_ms });
+    Options { thin: thin.to_vec(), segment_ms: 40_000, at: hook, ..small() }
+}
+
+fn look(index: i64) -> Given {
+    Given { target: "t".into(), time: BEGIN + index * STEP, samples: vec![(key("a"), Sample::Value(index as f64))] }
+}
+
+/// How many looks all points together are of.
+fn looks(ledger: &Ledger) -> u64 {
+    let count = |point: &Point| match point {
+        Point::Look { .. } => 1,
+        Point::Step { summary, .. } => summary.counts.values,
+    };
+    everything(&ledger.reader())[0].points.iter().map(count).sum()
+}
+
+/// Takes looks and does all that is due, whatever fails; gives how often something did.
+fn run(ledger: &mut Ledger, indices: std::ops::Range<i64>) -> usize {
+    let mut failed = 0;
+    for index in indices {
+        give(ledger, &look(index)).expect("a look");
+        while ledger.tidy(BEGIN + index * STEP).unwrap_or_else(|_| {
+            failed += 1;
+            false
+        }) {}
+    }
+    failed
+}
+
+#[test]
+fn a_replaced_segment_that_could_not_be_removed_never_comes_back() {
+    for step in ["before removing", "before syncing names"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut ledger = open(folder.path(), options());
+        // The first thinning is after more than 240 s; segments begin at other names.
+        let begins = if step == "before removing" { "segment-" } else { "" };
+        run(&mut ledger, 0..240);
+        fail(step, begins, if step == "before removing" { "-0" } else { "" }, 1);
+        assert!(run(&mut ledger, 240..500) >= 1 && left() == 0, "{step} did not fail");
+        // Long after, the segment that stood for it is itself thinned, and is there no more.
+        tidy(&mut ledger, BEGIN + 100_000_000);
+        ledger.sync().expect("synced");
+        assert_eq!(looks(&ledger), 500, "{step}");
+        drop(ledger);
+        let ledger = open(folder.path(), options());
+        assert_eq!(looks(&ledger), 500, "{step}, opened again");
+    }
+}
+
+#[test]
+fn a_replaced_segment_that_cannot_be_removed_is_no_reason_not_to_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ledger = open(folder.path(), options());
+    fail("before removing", "segment-", "-0", u32::MAX);
+    assert!(run(&mut ledger, 0..500) > 0);
+    ledger.sync().expect("synced");
+    drop(ledger);
+    let mut ledger = open(folder.path(), options());
+    assert_eq!(looks(&ledger), 500);
+    // It counts as a part of the whole, and goes as soon as it can.
+    let names =
+        || std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let old = || names().filter(|name| name.to_string_lossy().ends_with("-0")).count();
+    let before = (old(), ledger.bytes());
+    fail("", "", "", 0);
+    ledger.tidy(BEGIN + 500 * STEP).expect("tidied");
+    assert!(old() < before.0 && ledger.bytes() < before.1, "{before:?}, {} {}", old(), ledger.bytes());
+    assert_eq!(looks(&ledger), 500);
+}
