@@ -1,6 +1,6 @@
 //! The writer: looks and events in, a log at once, chunks in time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::disk::Disk;
@@ -63,6 +63,8 @@ pub struct Ledger {
     stepped: Option<i64>,
     pub(crate) thin: Option<Thin>,
     pub(crate) leftovers: Leftovers,
+    /// What could not be read when it was thinned, and is not told yet.
+    pub(crate) damage: VecDeque<Event>,
 }
 
 impl Ledger {
@@ -101,6 +103,7 @@ impl Ledger {
             stepped: None,
             thin: None,
             leftovers,
+            damage: VecDeque::new(),
         }
     }
 
@@ -151,6 +154,16 @@ impl Ledger {
         event.check()?;
         self.admit(event.time, event.text.len() + 256)?;
         self.take_event(event);
+        Ok(())
+    }
+
+    /// Tells of what could not be read and is gone since it was thinned. What finds no room is told later, and not lost.
+    pub(crate) fn tell_damage(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.damage.front().cloned() {
+            self.room(event.text.len() + 256)?;
+            self.take_event(event);
+            self.damage.pop_front();
+        }
         Ok(())
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Thin {
     step: i64,
     targets: VecDeque<Arc<str>>,
     segment: Segment,
+    /// What could not be read.
+    damage: Vec<Event>,
 }
 
 impl Thin {
@@ -100,7 +102,13 @@ impl Ledger {
             let start = start(&replaced);
             self.disk.write(&segment.file, NEW, 0, &start)?;
             segment.bytes = start.len() as u64;
-            return Ok(Some(Thin { sources: run, step: step_ms, targets: targets.into_iter().collect(), segment }));
+            return Ok(Some(Thin {
+                sources: run,
+                step: step_ms,
+                targets: targets.into_iter().collect(),
+                segment,
+                damage: vec![],
+            }));
         }
         Ok(None)
     }
@@ -125,10 +133,10 @@ impl Ledger {
             let (about, body) = steps.seal(target, thin.step, numbers);
             self.thin_write(&mut thin, Kind::Chunk, about, &body)?;
         }
+        let damaged =
+            |text| Event { time: now, target: target.to_string(), kind: "damaged".to_owned(), text, value: None };
+        thin.damage.extend(notes.into_iter().map(damaged));
         self.thin = Some(thin);
-        for text in notes {
-            self.event(Event { time: now, target: target.to_string(), kind: "damaged".to_owned(), text, value: None })?;
-        }
         Ok(())
     }
 
@@ -162,6 +170,8 @@ impl Ledger {
             view.segments.retain(|segment| !old.contains(&segment.id));
             view.segments.insert(at, Arc::new(thin.segment));
         });
+        // Not before: what fails until here begins anew, and would tell it again each time.
+        self.damage.extend(thin.damage);
         self.leftovers.extend(thin.sources.iter().map(|segment| (segment.id, segment.bytes)));
         self.remove_leftovers()
     }

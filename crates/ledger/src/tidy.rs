@@ -39,6 +39,7 @@ impl Ledger {
         if self.growing && span.is_some_and(|(from, _)| now.saturating_sub(from) > self.options.segment_ms) {
             self.growing = false;
         }
+        self.tell_damage()?;
         self.remove_leftovers()?;
         self.thin_some(now)
     }

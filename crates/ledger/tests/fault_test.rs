@@ -104,3 +104,33 @@ fn a_replaced_segment_that_cannot_be_removed_is_no_reason_not_to_open() {
     assert!(old() < before.0 && ledger.bytes() < before.1, "{before:?}, {} {}", old(), ledger.bytes());
     assert_eq!(looks(&ledger), 500);
 }
+
+#[test]
+fn damage_is_told_once_whatever_fails_while_it_is_thinned() {
+    for (step, begins) in [("before creating", "log-"), ("before writing", "thin.new"), ("before renaming", "thin.new")]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut ledger = open(folder.path(), options());
+        run(&mut ledger, 0..150);
+        ledger.sync().expect("synced");
+        drop(ledger);
+        // Eight looks make a chunk, so the last byte is of a chunk of eight.
+        let file = folder.path().join("segment-0000000001-0");
+        let mut bytes = std::fs::read(&file).expect("read");
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&file, bytes).expect("written");
+        let mut ledger = open(folder.path(), options());
+        let now = BEGIN + 100_000_000;
+        // So often that one of them is in the midst of the segment with the damage.
+        fail(step, begins, "", 5);
+        let failed = (0..1000).filter(|_| ledger.tidy(now).is_err()).count();
+        assert!(failed > 0 && left() == 0, "{step} failed {failed} times, {} are left", left());
+        tidy(&mut ledger, now);
+        let (events, _) = ledger.reader().events(i64::MIN, i64::MAX);
+        let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        // And nothing is called lost that is told later.
+        assert_eq!(kinds, ["damaged"], "{step}");
+        assert_eq!(looks(&ledger), 142, "{step}");
+    }
+}
