@@ -134,3 +134,23 @@ fn damage_is_told_once_whatever_fails_while_it_is_thinned() {
         assert_eq!(looks(&ledger), 142, "{step}");
     }
 }
+
+#[test]
+fn what_a_sync_did_not_bring_to_the_disk_is_written_elsewhere_whoever_asked_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let still = || Options { log_bytes: 64 << 10, chunk_looks: 10_000, ..options() };
+    let mut ledger = open(folder.path(), still());
+    (0..400).for_each(|index| give(&mut ledger, &look(index)).expect("a look"));
+    ledger.sync().expect("synced");
+    give(&mut ledger, &look(400)).expect("a look");
+    // The log is turned at 8 KiB, and what waits is synced for it. No later sync says that this one did not succeed (fsync(2)).
+    fail("before syncing", "log-", "", 1);
+    assert!(ledger.tidy(BEGIN).is_err() && left() == 0);
+    ledger.sync().expect("synced");
+    drop(ledger);
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry"));
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("log-")) {
+        std::fs::remove_file(entry.path()).expect("removed");
+    }
+    assert_eq!(looks(&open(folder.path(), still())), 401);
+}
