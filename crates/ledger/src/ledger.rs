@@ -58,7 +58,9 @@ pub struct Ledger {
     /// A chunk could not be written; not tried again before the next `sync` or `tidy`.
     pub(crate) stuck: bool,
     lost: Option<Lost>,
-    newest: HashMap<Arc<str>, i64>,
+    pub(crate) newest: HashMap<Arc<str>, i64>,
+    /// How many of them were left when old ones were forgotten last.
+    pub(crate) targets: usize,
     /// The time to which the clock went back last.
     stepped: Option<i64>,
     pub(crate) thin: Option<Thin>,
@@ -100,6 +102,7 @@ impl Ledger {
             stuck: false,
             lost: None,
             newest,
+            targets: 0,
             stepped: None,
             thin: None,
             leftovers,
