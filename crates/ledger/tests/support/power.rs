@@ -75,8 +75,8 @@ pub(crate) fn until(steps: u64, work: impl FnOnce()) {
     }
 }
 
-/// Turns the power off and on: `to` becomes what is on the disk then, without anything that nobody waited for, or with what the
-/// dice say of it.
+/// Turns the power off and on: `to` becomes what is on the disk then, the least that there can be, or what the dice say of all that
+/// nobody waited for.
 pub(crate) fn off(to: &Path, luck: Option<&mut Dice>) {
     MODEL.with_borrow(|model| model.left_on_disk(to, luck));
     begin(to);
@@ -131,6 +131,11 @@ impl Model {
                 if if any { dice.below(2) == 0 } else { index < first } {
                     apply(&mut names, change);
                 }
+            }
+        } else {
+            // The least that there can be: all that was removed is gone, and nothing that was made or renamed is there.
+            for change in self.changes.iter().filter(|change| change.iter().all(|(_, id)| id.is_none())) {
+                apply(&mut names, change);
             }
         }
         for (name, id) in &names {
