@@ -62,8 +62,14 @@ impl About {
 pub(crate) struct Chunk<'a> {
     pub(crate) times: Vec<i64>,
     pub(crate) keys: Vec<Key>,
+    pub(crate) columns: Columns<'a>,
+}
+
+/// A chunk's columns.
+pub(crate) struct Columns<'a> {
+    pub(crate) rows: usize,
     /// Column 0 has the times; then come those of each key.
-    pub(crate) columns: Reader<'a>,
+    pub(crate) numbers: Reader<'a>,
     /// For each key its runs of states; nothing in a thinned chunk.
     states: Vec<Vec<(u8, usize)>>,
 }
@@ -165,13 +171,16 @@ impl<'a> Chunk<'a> {
             if about.step == 0 { keys.iter().map(|_| take_runs(&mut table, rows)).collect() } else { Some(Vec::new()) };
         let columns = Reader::new(&mut table, 1 + each * keys.len(), body.0)?;
         let times = columns.wholes(0)?;
-        (table.is_empty() && times.len() == rows).then_some(Self { times, keys, columns, states: states? })
+        let columns = Columns { rows, numbers: columns, states: states? };
+        (table.is_empty() && times.len() == rows).then_some(Self { times, keys, columns })
     }
+}
 
+impl Columns<'_> {
     /// The samples of the key at `index`, one for each time; of a chunk at full resolution.
     pub(crate) fn samples(&self, index: usize) -> Option<Vec<Sample>> {
-        let mut numbers = self.columns.read(1 + index)?.into_iter();
-        let mut samples = Vec::with_capacity(self.times.len());
+        let mut numbers = self.numbers.read(1 + index)?.into_iter();
+        let mut samples = Vec::with_capacity(self.rows);
         for (state, length) in self.states.get(index)? {
             for _ in 0..*length {
                 samples.push(Sample::of(*state, || numbers.next())?);
@@ -209,7 +218,7 @@ mod tests {
         let chunk = Chunk::open(&about, &body, 1).expect("a chunk");
         assert_eq!(chunk.times, [1000, 6000, i64::MIN]);
         assert_eq!(chunk.keys, [a, b, c]);
-        let samples: Vec<_> = (0..3).map(|index| chunk.samples(index).expect("samples")).collect();
+        let samples: Vec<_> = (0..3).map(|index| chunk.columns.samples(index).expect("samples")).collect();
         assert_eq!(samples[0], [Sample::Value(1.0), Sample::Unreachable, Sample::Impossible(-1.0)]);
         assert_eq!(samples[1], [Sample::NotReported, Sample::Absent, Sample::Value(f64::NAN)]);
         assert_eq!(samples[2], [Sample::Absent, Sample::Stale(0.5), Sample::Absent]);

@@ -8,19 +8,39 @@ pub(crate) use std::fs::File;
 
 use crate::error::Error;
 
-/// The directory, and the steps that tests stop at.
+/// Told of a step on the disk, before and after it: which, and the file's name. An error is the step's.
+pub(crate) type At = fn(&'static str, &str) -> io::Result<()>;
+
+/// The directory, and the steps that tests watch.
 pub(crate) struct Disk {
     pub(crate) folder: PathBuf,
     folder_file: File,
-    pub(crate) at: fn(&'static str),
+    at: At,
 }
 
 impl Disk {
-    /// Makes the directory where it is missing.
-    pub(crate) fn open(folder: &Path, at: fn(&'static str)) -> Result<Self, Error> {
+    /// Makes the directory where it is missing, and waits until its name is on the disk.
+    pub(crate) fn open(folder: &Path, at: At) -> Result<Self, Error> {
+        let made = folder.ancestors().take_while(|path| !path.exists()).count();
         std::fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
         let folder_file = File::open(folder).map_err(Error::io("open", folder))?;
-        Ok(Self { folder: folder.to_owned(), folder_file, at })
+        let disk = Self { folder: folder.to_owned(), folder_file, at };
+        // One that is there may have been made a moment ago by somebody who did not wait.
+        disk.sync_own_name(made.max(1)).map_err(Error::io("sync the name of", folder))?;
+        Ok(disk)
+    }
+
+    fn sync_own_name(&self, levels: usize) -> io::Result<()> {
+        (self.at)("before syncing names", "..")?;
+        for parent in self.folder.ancestors().skip(1).take(levels) {
+            let here = if parent == Path::new("") { Path::new(".") } else { parent };
+            match File::open(here) {
+                // Who may not list it cannot sync it either.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (),
+                opened => opened?.sync_all()?,
+            }
+        }
+        (self.at)("after syncing names", "..")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -45,9 +65,10 @@ impl Disk {
 
     /// A new file, for reading and writing.
     pub(crate) fn create(&self, name: &str) -> Result<File, Error> {
-        (self.at)("before creating");
-        let made = File::options().read(true).write(true).create(true).truncate(true).open(self.path(name));
-        (self.at)("after creating");
+        let made = (self.at)("before creating", name).and_then(|()| {
+            let made = File::options().read(true).write(true).create(true).truncate(true).open(self.path(name));
+            (self.at)("after creating", name).and(made)
+        });
         made.map_err(Error::io("create", &self.path(name)))
     }
 
@@ -61,13 +82,13 @@ impl Disk {
 
     /// Writes all bytes at `at`, where the file ends. Where that fails, what was written of them is cut off again.
     pub(crate) fn write(&self, file: &File, name: &str, at: u64, bytes: &[u8]) -> Result<(), Error> {
-        (self.at)("before writing");
         // A write in two halves, so that a test can stop between them.
         let (first, second) = bytes.split_at(bytes.len() / 2);
-        let mut written = file.write_all_at(first, at);
-        (self.at)("while writing");
+        let mut written = (self.at)("before writing", name);
+        written = written.and_then(|()| file.write_all_at(first, at));
+        written = written.and_then(|()| (self.at)("while writing", name));
         written = written.and_then(|()| file.write_all_at(second, at + first.len() as u64));
-        (self.at)("after writing");
+        written = written.and_then(|()| (self.at)("after writing", name));
         written.map_err(|error| {
             // Where this fails too, the next write begins at the same place.
             let _ = file.set_len(at);
@@ -81,34 +102,36 @@ impl Disk {
 
     /// Waits until the file's bytes are on the disk.
     pub(crate) fn sync(&self, file: &File, name: &str) -> Result<(), Error> {
-        (self.at)("before syncing");
-        let synced = file.sync_data();
-        (self.at)("after syncing");
+        let mut synced = (self.at)("before syncing", name);
+        synced = synced.and_then(|()| file.sync_data());
+        synced = synced.and_then(|()| (self.at)("after syncing", name));
         synced.map_err(Error::io("sync", &self.path(name)))
     }
 
     /// Waits until new and removed names are on the disk.
     pub(crate) fn sync_names(&self) -> Result<(), Error> {
-        (self.at)("before syncing names");
-        let synced = self.folder_file.sync_all();
-        (self.at)("after syncing names");
+        let mut synced = (self.at)("before syncing names", "");
+        synced = synced.and_then(|()| self.folder_file.sync_all());
+        synced = synced.and_then(|()| (self.at)("after syncing names", ""));
         synced.map_err(Error::io("sync", &self.folder))
     }
 
     pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
-        (self.at)("before removing");
-        let removed = std::fs::remove_file(self.path(name));
-        (self.at)("after removing");
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &self.path(name))(error)),
-            _ => Ok(()),
-        }
+        let removed = (self.at)("before removing", name).and_then(|()| {
+            match std::fs::remove_file(self.path(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => (),
+            }
+            (self.at)("after removing", name)
+        });
+        removed.map_err(Error::io("remove", &self.path(name)))
     }
 
+    /// Gives a file another name. Tests are told the old one before, and the new one after.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
-        (self.at)("before renaming");
-        let renamed = std::fs::rename(self.path(from), self.path(to));
-        (self.at)("after renaming");
+        let mut renamed = (self.at)("before renaming", from);
+        renamed = renamed.and_then(|()| std::fs::rename(self.path(from), self.path(to)));
+        renamed = renamed.and_then(|()| (self.at)("after renaming", to));
         renamed.map_err(Error::io("rename", &self.path(from)))
     }
 }
@@ -134,4 +157,22 @@ pub(crate) fn read_up_to(file: &File, at: u64, length: usize) -> io::Result<Vec<
     }
     bytes.truncate(filled);
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn syncing_asks_the_system() {
+        // fsync(2): EINVAL where the file is special and cannot be synced. Only who asks is told so.
+        let null = || File::open("/dev/null").expect("a file that cannot be synced");
+        let disk = Disk { folder: PathBuf::new(), folder_file: null(), at: |_, _| Ok(()) };
+        let refused = |synced: Result<(), Error>| match synced {
+            Err(Error::Io { doing: "sync", source, .. }) => source.kind() == io::ErrorKind::InvalidInput,
+            _ => false,
+        };
+        assert!(refused(disk.sync(&null(), "null")));
+        assert!(refused(disk.sync_names()));
+    }
 }

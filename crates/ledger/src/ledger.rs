@@ -1,6 +1,6 @@
 //! The writer: looks and events in, a log at once, chunks in time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::disk::Disk;
@@ -12,6 +12,7 @@ use crate::look::{Look, encode};
 use crate::options::Options;
 use crate::read::Reader;
 use crate::sample::Sample;
+use crate::segment::Leftovers;
 use crate::thin::Thin;
 use crate::view::Shared;
 use crate::wal::Wal;
@@ -56,13 +57,16 @@ pub struct Ledger {
     pub(crate) growing: bool,
     /// A chunk could not be written; not tried again before the next `sync` or `tidy`.
     pub(crate) stuck: bool,
-    /// A sync of the log failed, so what it holds may not be on the disk.
-    pub(crate) suspect: bool,
     lost: Option<Lost>,
-    newest: HashMap<Arc<str>, i64>,
+    pub(crate) newest: HashMap<Arc<str>, i64>,
+    /// How many of them were left when old ones were forgotten last.
+    pub(crate) targets: usize,
     /// The time to which the clock went back last.
     stepped: Option<i64>,
     pub(crate) thin: Option<Thin>,
+    pub(crate) leftovers: Leftovers,
+    /// What could not be read when it was thinned, and is not told yet.
+    pub(crate) damage: VecDeque<Event>,
 }
 
 impl Ledger {
@@ -72,8 +76,8 @@ impl Ledger {
         lock: Lock,
         shared: Arc<Shared>,
         wal: Wal,
-        number: u64,
-        shapes: u64,
+        (number, shapes): (u64, u64),
+        leftovers: Leftovers,
     ) -> Self {
         let view = shared.now();
         let mut newest: HashMap<Arc<str>, i64> = HashMap::new();
@@ -96,11 +100,13 @@ impl Ledger {
             shapes,
             growing,
             stuck: false,
-            suspect: false,
             lost: None,
             newest,
+            targets: 0,
             stepped: None,
             thin: None,
+            leftovers,
+            damage: VecDeque::new(),
         }
     }
 
@@ -154,6 +160,16 @@ impl Ledger {
         Ok(())
     }
 
+    /// Tells of what could not be read and is gone since it was thinned. What finds no room is told later, and not lost.
+    pub(crate) fn tell_damage(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.damage.front().cloned() {
+            self.room(event.text.len() + 256)?;
+            self.take_event(event);
+            self.damage.pop_front();
+        }
+        Ok(())
+    }
+
     fn take_event(&mut self, event: Event) {
         let event = Arc::new(Numbered { number: self.number, event });
         self.wal.event(&event);
@@ -194,14 +210,8 @@ impl Ledger {
     /// crash can cost. Where it fails, what was taken waits for the next call.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.stuck = false;
-        if self.suspect {
-            return self.settle();
-        }
-        self.wal.write(&self.disk)?;
-        let synced = self.wal.sync(&self.disk);
         // What a failed sync left behind cannot be known: it is written again, elsewhere.
-        self.suspect = synced.is_err();
-        synced
+        if self.wal.suspect { self.settle() } else { self.wal.sync(&self.disk) }
     }
 
     /// A handle for reading, which any thread may have.
@@ -215,7 +225,8 @@ impl Ledger {
     }
 
     pub(crate) fn segment_bytes(&self) -> u64 {
-        let thin = self.thin.as_ref().map_or(0, Thin::bytes);
+        let thin =
+            self.thin.as_ref().map_or(0, Thin::bytes) + self.leftovers.iter().map(|(_, bytes)| bytes).sum::<u64>();
         self.shared.now().segments.iter().map(|segment| segment.bytes).sum::<u64>() + thin
     }
 }

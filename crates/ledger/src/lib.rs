@@ -9,6 +9,7 @@ mod disk;
 mod error;
 mod events;
 mod frame;
+mod gather;
 mod key;
 mod ledger;
 mod lines;

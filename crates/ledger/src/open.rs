@@ -12,7 +12,7 @@ use crate::ledger::Ledger;
 use crate::lock::{Lock, check_file_system};
 use crate::look::Look;
 use crate::options::Options;
-use crate::segment::{Id, Segment};
+use crate::segment::{Id, Leftovers, Segment};
 use crate::thin;
 use crate::view::{Shared, View};
 use crate::wal::{self, Replayed, Wal};
@@ -33,8 +33,11 @@ impl Ledger {
         let lock = Lock::take(&disk)?;
         let mut notes = Vec::new();
         let files = disk.list()?;
+        // Who wrote them may have been killed before it waited for a name, and others go for it.
+        disk.sync_names()?;
         format(&disk, &files, &mut notes)?;
-        let mut view = View { segments: segments(&disk, &files, &mut notes)?, ..View::default() };
+        let (segments, leftovers) = segments(&disk, &files, &mut notes)?;
+        let mut view = View { segments, ..View::default() };
         let logs: Vec<u64> = files.iter().filter_map(|(name, _)| wal::id_of(name)).collect();
         let mut shapes = 0;
         let (mut wal, replayed) = Wal::open(&disk, &logs, &mut shapes, &mut notes)?;
@@ -42,7 +45,7 @@ impl Ledger {
         wal.forget(&disk, first_open(&view).unwrap_or(number))?;
         let shared = Arc::new(Shared::default());
         shared.change(|now| *now = view);
-        Ok((Self::new(options, disk, lock, shared, wal, number, shapes), notes))
+        Ok((Self::new(options, disk, lock, shared, wal, (number, shapes), leftovers), notes))
     }
 }
 
@@ -65,8 +68,13 @@ fn format(disk: &Disk, files: &[(String, u64)], notes: &mut Vec<Note>) -> Result
     disk.sync_names()
 }
 
-/// The segments, in the order of arrival, without those for which a thinned one stands.
-fn segments(disk: &Disk, files: &[(String, u64)], notes: &mut Vec<Note>) -> Result<Vec<Arc<Segment>>, Error> {
+/// The segments, in the order of arrival, without those for which a thinned one stands; and of these the ones whose files
+/// cannot be removed now.
+fn segments(
+    disk: &Disk,
+    files: &[(String, u64)],
+    notes: &mut Vec<Note>,
+) -> Result<(Vec<Arc<Segment>>, Leftovers), Error> {
     // A thinned segment that was not finished; those that it was to stand for are still there.
     disk.remove(thin::NEW)?;
     let mut ids: Vec<Id> = files.iter().filter_map(|(name, _)| Id::of(name)).collect();
@@ -79,14 +87,12 @@ fn segments(disk: &Disk, files: &[(String, u64)], notes: &mut Vec<Note>) -> Resu
         gone.extend(replaced);
         segments.push(Arc::new(segment));
     }
-    for segment in &segments {
-        // An empty one is what is left of a first write that did not happen.
-        if gone.contains(&segment.id) || segment.entries.is_empty() {
-            disk.remove(&segment.id.name())?;
-        }
-    }
-    segments.retain(|segment| !gone.contains(&segment.id) && !segment.entries.is_empty());
-    Ok(segments)
+    // An empty one is what is left of a first write that did not happen.
+    let over = |segment: &&Arc<Segment>| gone.contains(&segment.id) || segment.entries.is_empty();
+    let stays = |segment: &&Arc<Segment>| disk.remove(&segment.id.name()).is_err();
+    let leftovers = segments.iter().filter(over).filter(stays).map(|segment| (segment.id, segment.bytes)).collect();
+    segments.retain(|segment| !over(&segment));
+    Ok((segments, leftovers))
 }
 
 /// Puts what the log says into the view, without what segments have; gives the next free number.

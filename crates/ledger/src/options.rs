@@ -32,8 +32,9 @@ pub struct Options {
     pub thin: Vec<Thinning>,
     /// Whether a network's file system is accepted.
     pub allow_network: bool,
-    /// Called with the name of each step on the disk, before and after it; for tests, which stop a process there.
-    pub at: fn(&'static str),
+    /// Called before and after each step on the disk, with its name and that of the file in the directory (nothing where it is
+    /// the directory; of a renaming the old one before and the new one after). For tests: they stop there, or let it fail.
+    pub at: fn(&'static str, &str) -> std::io::Result<()>,
 }
 
 impl Default for Options {
@@ -48,7 +49,7 @@ impl Default for Options {
             segment_ms: 4 * HOUR,
             thin: thin.map(|(after_ms, step_ms)| Thinning { after_ms, step_ms }).to_vec(),
             allow_network: false,
-            at: |_| (),
+            at: |_, _| Ok(()),
         }
     }
 }

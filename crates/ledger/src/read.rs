@@ -1,13 +1,14 @@
 //! Reading: from one state, whatever is written meanwhile.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::error::Note;
 use crate::events::{Event, take_events};
 use crate::frame::Kind;
+use crate::gather::gather;
 use crate::key::Key;
-use crate::rows::{Cells, Fold, Rows, overlaps};
+use crate::rows::overlaps;
 use crate::sample::{Sample, Summary};
 use crate::view::{Shared, View};
 
@@ -63,7 +64,7 @@ impl Point {
     }
 
     /// Whether no look of it has the series.
-    fn is_absent(&self) -> bool {
+    pub(crate) fn is_absent(&self) -> bool {
         match self {
             Self::Look { sample, .. } => *sample == Sample::Absent,
             Self::Step { summary: Summary { counts, .. }, .. } => counts.all()[..6] == [0; 6],
@@ -117,29 +118,12 @@ impl Reader {
     /// All series that have looks, by target.
     pub fn series(&self) -> (BTreeMap<Arc<str>, BTreeSet<Key>>, Vec<Note>) {
         let view = self.0.now();
-        let mut all: BTreeMap<Arc<str>, BTreeSet<Key>> = BTreeMap::new();
-        let mut notes = Vec::new();
-        // Chunks of one target mostly have the same keys: one of each list is read.
-        let mut seen = HashSet::new();
-        for segment in &view.segments {
-            for entry in segment.entries.iter().filter(|entry| entry.place.kind == Kind::Chunk) {
-                let about = &entry.about;
-                if seen.contains(&(about.target.clone(), about.mark)) {
-                    continue;
-                }
-                match segment.keys(entry) {
-                    Ok(keys) => {
-                        all.entry(about.target.clone()).or_default().extend(keys);
-                        seen.insert((about.target.clone(), about.mark));
-                    }
-                    Err(note) => notes.push(note),
-                }
-            }
-        }
-        for (target, looks) in &view.looks {
-            let mut shape = None;
-            for look in looks.iter().filter(|look| shape.replace(look.shape.id) != Some(look.shape.id)) {
-                all.entry(target.clone()).or_default().extend(look.shape.keys.iter().cloned());
+        let (mut all, mut notes) = (BTreeMap::new(), Vec::new());
+        for target in targets(&view, None) {
+            let (keys, damaged) = keys(&view, &target);
+            notes.extend(damaged);
+            if !keys.is_empty() {
+                all.insert(target, keys);
             }
         }
         (all, notes)
@@ -169,18 +153,57 @@ impl Reader {
 
     /// What is kept of the series that are asked for.
     pub fn history(&self, query: &Query) -> History {
-        let view = self.0.now();
-        let mut history = History::default();
-        for target in targets(&view, query.target) {
-            let parts = parts(&view, &target, query, &mut history.notes);
-            let rows: Vec<(&Rows, Vec<usize>)> = parts.iter().map(|rows| (rows, within(rows, query))).collect();
-            let count: usize = rows.iter().map(|(_, rows)| rows.len()).sum();
-            let lines = if count > query.most { thinned(&rows, query.most) } else { plain(&rows) };
-            let series = lines.into_iter().filter_map(|(key, points)| trimmed(&target, key, points));
-            history.series.extend(series);
-        }
-        history
+        let mut series = Vec::new();
+        let notes = self.each(query, |target| series.extend(target));
+        History { series, notes }
     }
+
+    /// The same, told of one target after another, so that only one's series are in memory; gives the notes. Besides what it
+    /// tells it holds one chunk as it is on the disk, and one series of it.
+    pub fn each(&self, query: &Query, mut tell: impl FnMut(Vec<Series>)) -> Vec<Note> {
+        let view = self.0.now();
+        let mut notes = Vec::new();
+        for target in targets(&view, query.target) {
+            tell(gather(&view, &target, query, &mut notes));
+        }
+        notes
+    }
+
+    /// How many series a query asks for, whenever they had looks.
+    pub fn count(&self, query: &Query) -> usize {
+        let view = self.0.now();
+        let count = |target: &Arc<str>| {
+            let (keys, _) = keys(&view, target);
+            keys.iter().filter(|key| (query.wanted)(key)).count()
+        };
+        targets(&view, query.target).iter().map(count).sum()
+    }
+}
+
+/// The keys of a target's looks. Its chunks mostly have the same ones: one of each list is read.
+fn keys(view: &View, target: &Arc<str>) -> (BTreeSet<Key>, Vec<Note>) {
+    let (mut all, mut notes, mut seen) = (BTreeSet::new(), Vec::new(), HashSet::new());
+    for segment in &view.segments {
+        for entry in segment.entries.iter().filter(|entry| entry.is_chunk_of(target)) {
+            if seen.contains(&entry.about.mark) {
+                continue;
+            }
+            match segment.keys(entry) {
+                Ok(keys) => {
+                    all.extend(keys);
+                    seen.insert(entry.about.mark);
+                }
+                Err(note) => notes.push(note),
+            }
+        }
+    }
+    let mut shape = None;
+    for look in view.looks.get(target).iter().flat_map(|looks| looks.iter()) {
+        if shape.replace(look.shape.id) != Some(look.shape.id) {
+            all.extend(look.shape.keys.iter().cloned());
+        }
+    }
+    (all, notes)
 }
 
 fn targets(view: &View, only: Option<&str>) -> BTreeSet<Arc<str>> {
@@ -188,100 +211,4 @@ fn targets(view: &View, only: Option<&str>) -> BTreeSet<Arc<str>> {
     let chunks = entries.filter(|entry| entry.place.kind == Kind::Chunk).map(|entry| &entry.about.target);
     let targets = chunks.chain(view.looks.keys());
     targets.filter(|target| only.is_none_or(|only| only == &***target)).cloned().collect()
-}
-
-/// All rows of a target that may lie between the query's times, in the order of arrival.
-fn parts(view: &View, target: &Arc<str>, query: &Query, notes: &mut Vec<Note>) -> Vec<Rows> {
-    let mut parts = Vec::new();
-    for segment in &view.segments {
-        for entry in &segment.entries {
-            let about = &entry.about;
-            let asked = entry.place.kind == Kind::Chunk
-                && about.target == *target
-                && overlaps(about.from, about.to, about.step, query.from, query.to);
-            match asked.then(|| segment.rows(entry, query.wanted)) {
-                Some(Ok(rows)) => parts.push(rows),
-                Some(Err(note)) => notes.push(note),
-                None => (),
-            }
-        }
-    }
-    if let Some(looks) = view.looks.get(target) {
-        parts.push(Rows::of_looks(looks, query.wanted));
-    }
-    parts
-}
-
-fn within(rows: &Rows, query: &Query) -> Vec<usize> {
-    (0..rows.times.len()).filter(|row| rows.within(*row, query.from, query.to)).collect()
-}
-
-/// Every row as a point. A series that others' looks miss is absent there.
-fn plain(parts: &[(&Rows, Vec<usize>)]) -> Vec<(Key, Vec<Point>)> {
-    let keys = parts.iter().flat_map(|(rows, _)| rows.lines.iter().map(|(key, _)| key.clone()));
-    let mut all: BTreeMap<Key, Vec<Point>> = keys.map(|key| (key, Vec::new())).collect();
-    for (rows, taken) in parts {
-        let here: HashMap<&Key, &Cells> = rows.lines.iter().map(|(key, cells)| (key, cells)).collect();
-        for (key, points) in &mut all {
-            let cells = here.get(key).copied();
-            points.extend(taken.iter().map(|row| point(rows, *row, cells)));
-        }
-    }
-    all.into_iter().collect()
-}
-
-fn point(rows: &Rows, row: usize, cells: Option<&Cells>) -> Point {
-    let (time, step_ms) = (rows.times[row], rows.step);
-    match cells {
-        Some(Cells::Samples(samples)) => Point::Look { time, sample: samples[row] },
-        Some(Cells::Steps(steps)) => Point::Step { time, step_ms, summary: steps[row] },
-        None if step_ms == 0 => Point::Look { time, sample: Sample::Absent },
-        None => {
-            let mut summary = Summary::default();
-            summary.counts.absent = rows.looks[row];
-            Point::Step { time, step_ms, summary }
-        }
-    }
-}
-
-/// The rows as so many steps at most, each a multiple of the longest that is kept.
-fn thinned(parts: &[(&Rows, Vec<usize>)], most: usize) -> Vec<(Key, Vec<Point>)> {
-    let unit = parts.iter().map(|(rows, _)| rows.step).max().unwrap_or_default().max(1);
-    let times = || parts.iter().flat_map(|(rows, taken)| taken.iter().map(|row| rows.times[*row]));
-    let (first, last) = (times().min().unwrap_or_default(), times().max().unwrap_or_default());
-    let most = i64::try_from(most).unwrap_or(i64::MAX).max(1);
-    let mut step = unit.saturating_mul((last.saturating_sub(first) / most / unit).max(1));
-    while last.div_euclid(step).saturating_sub(first.div_euclid(step)) >= most && step <= i64::MAX / 2 {
-        step = step.saturating_add(unit.max(step / 64 / unit * unit));
-    }
-    let mut fold = Fold::new(step);
-    for (rows, taken) in parts {
-        let taken: BTreeSet<usize> = taken.iter().copied().collect();
-        fold.add(rows, |row| taken.contains(&row));
-    }
-    let (times, lines) = fold.finish();
-    let point = |(time, summary): (&i64, Summary)| Point::Step { time: *time, step_ms: step, summary };
-    lines.into_iter().map(|(key, line)| (key, times.iter().zip(line).map(point).collect())).collect()
-}
-
-/// Puts points in the order of time, and leaves out those before the first and after the last that have the series.
-fn trimmed(target: &Arc<str>, key: Key, mut points: Vec<Point>) -> Option<Series> {
-    if !points.is_sorted_by_key(Point::time) {
-        points.sort_by_key(Point::time);
-    }
-    // A step's looks may stand in two segments.
-    points.dedup_by(|later, point| match (point, later) {
-        (Point::Step { time, step_ms, summary }, Point::Step { time: same, step_ms: as_long, summary: rest })
-            if (*time, *step_ms) == (*same, *as_long) =>
-        {
-            summary.merge(rest);
-            true
-        }
-        _ => false,
-    });
-    let first = points.iter().position(|point| !point.is_absent())?;
-    let last = points.iter().rposition(|point| !point.is_absent())?;
-    points.truncate(last + 1);
-    points.drain(..first);
-    Some(Series { target: target.clone(), key, points })
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::chunk::{About, Chunk};
+use crate::chunk::{About, Chunk, Columns};
 use crate::key::Key;
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::look::Look;
 use crate::sample::{Counts, Sample, Summary};
 use crate::steps::{EACH, counts, summaries};
@@ -30,44 +30,50 @@ impl Cells {
     }
 }
 
-/// Rows of one target.
-pub(crate) struct Rows {
+/// Rows of one target. The series are read one at a time.
+pub(crate) struct Rows<'a> {
     /// Milliseconds that a row stands for; 0 where it is a look.
     pub(crate) step: i64,
     pub(crate) times: Vec<i64>,
     /// How many looks a row stands for.
     pub(crate) looks: Vec<u64>,
-    pub(crate) lines: Vec<(Key, Cells)>,
-    /// All keys of a chunk, wanted or not.
     pub(crate) keys: Vec<Key>,
+    series: Source<'a>,
 }
 
-impl Rows {
-    /// The series of a chunk that are `wanted`; `None` where the body is damaged.
-    pub(crate) fn of_chunk(about: &About, body: &[u8], wanted: &dyn Fn(&Key) -> bool) -> Option<Self> {
+enum Source<'a> {
+    Chunk(Columns<'a>),
+    /// In the order of the keys.
+    Lines(Vec<Line>),
+}
+
+impl<'a> Rows<'a> {
+    /// A chunk's; `None` where the body is damaged.
+    pub(crate) fn of_chunk(about: &About, body: &'a [u8]) -> Option<Self> {
         let thin = about.step > 0;
-        let chunk = Chunk::open(about, body, if thin { EACH } else { 1 })?;
-        let mut lines = Vec::new();
-        for (index, key) in chunk.keys.iter().enumerate().filter(|(_, key)| wanted(key)) {
-            let cells =
-                if thin { Cells::Steps(summaries(&chunk, index)?) } else { Cells::Samples(chunk.samples(index)?) };
-            lines.push((key.clone(), cells));
-        }
-        let looks = if thin && !chunk.keys.is_empty() {
+        let Chunk { times, keys, columns } = Chunk::open(about, body, if thin { EACH } else { 1 })?;
+        let looks = if thin && !keys.is_empty() {
             // Every series of a step counts every look of it.
-            counts(&chunk, 0)?.iter().map(total).collect()
+            counts(&columns, 0)?.iter().map(total).collect()
         } else {
-            vec![1; chunk.times.len()]
+            vec![1; times.len()]
         };
-        Some(Self { step: about.step, times: chunk.times, looks, lines, keys: chunk.keys })
+        Some(Self { step: about.step, times, looks, keys, series: Source::Chunk(columns) })
     }
 
-    /// The series of looks that are not in a chunk yet.
+    /// The wanted series of looks that are not in a chunk yet.
     pub(crate) fn of_looks(looks: &[Arc<Look>], wanted: &dyn Fn(&Key) -> bool) -> Self {
         let Lines { times, keys, series } = Lines::of(looks, wanted);
-        let cells = series.iter().map(|line| Cells::Samples(line.samples().unwrap_or_default()));
-        let lines = keys.iter().cloned().zip(cells).collect();
-        Self { step: 0, looks: vec![1; times.len()], times, lines, keys }
+        Self { step: 0, looks: vec![1; times.len()], times, keys, series: Source::Lines(series) }
+    }
+
+    /// The rows of the key at `index`; `None` where they are damaged.
+    pub(crate) fn cells(&self, index: usize) -> Option<Cells> {
+        match &self.series {
+            Source::Lines(lines) => Some(Cells::Samples(lines.get(index)?.samples()?)),
+            Source::Chunk(columns) if self.step > 0 => Some(Cells::Steps(summaries(columns, index)?)),
+            Source::Chunk(columns) => Some(Cells::Samples(columns.samples(index)?)),
+        }
     }
 
     /// Whether a row lies, in part at least, between these times.
@@ -99,42 +105,61 @@ impl Fold {
         Self { step: step.max(1), looks: BTreeMap::new(), known: HashMap::new(), lines: Vec::new() }
     }
 
+    /// Milliseconds of a step.
+    pub(crate) fn step(&self) -> i64 {
+        self.step
+    }
+
     /// When the step with this moment begins.
-    fn begin(&self, time: i64) -> i64 {
+    pub(crate) fn begin(&self, time: i64) -> i64 {
         time.saturating_sub(time.rem_euclid(self.step))
     }
 
-    /// Takes in the rows for which `take` is true, in the order of their times.
-    pub(crate) fn add(&mut self, rows: &Rows, take: impl Fn(usize) -> bool) {
-        let mut order: Vec<usize> = (0..rows.times.len()).filter(|row| take(*row)).collect();
+    /// Takes in these rows of the wanted series, in the order of their times: all of them, or nothing where a column is none.
+    pub(crate) fn add(&mut self, rows: &Rows, wanted: &dyn Fn(&Key) -> bool, taken: &[usize]) -> Option<()> {
+        let mut order = taken.to_vec();
         order.sort_by_key(|row| rows.times[*row]);
+        let mut folded = Vec::new();
+        for (index, key) in rows.keys.iter().enumerate().filter(|(_, key)| wanted(key)) {
+            let cells = rows.cells(index)?;
+            let mut steps: Vec<(i64, Summary)> = Vec::new();
+            for row in &order {
+                let (begin, summary) = (self.begin(rows.times[*row]), cells.summary(*row));
+                match steps.last_mut() {
+                    Some((same, step)) if *same == begin => step.merge(&summary),
+                    _ => steps.push((begin, summary)),
+                }
+            }
+            folded.push((key, steps));
+        }
         for row in &order {
             *self.looks.entry(self.begin(rows.times[*row])).or_default() += rows.looks[*row];
         }
-        for (key, cells) in &rows.lines {
+        for (key, steps) in folded {
             let place = *self.known.entry(key.clone()).or_insert_with(|| {
                 self.lines.push((key.clone(), BTreeMap::new()));
                 self.lines.len() - 1
             });
-            for row in &order {
-                let begin = self.begin(rows.times[*row]);
-                self.lines[place].1.entry(begin).or_default().merge(&cells.summary(*row));
+            for (begin, step) in steps {
+                self.lines[place].1.entry(begin).or_default().merge(&step);
             }
         }
+        Some(())
     }
 
-    /// The steps' beginnings, and for each series a summary of each; looks without the series are counted as absent.
-    pub(crate) fn finish(self) -> (Vec<i64>, Vec<(Key, Vec<Summary>)>) {
+    /// The steps' beginnings, and for each series, in the order in which they came, a summary of each; looks without the series
+    /// are counted as absent.
+    pub(crate) fn finish(self) -> (Vec<i64>, impl Iterator<Item = (Key, Vec<Summary>)>) {
         let looks = self.looks;
-        let whole = |(key, mut steps): (Key, BTreeMap<i64, Summary>)| {
+        let times = looks.keys().copied().collect();
+        let lines = self.lines.into_iter().map(move |(key, mut steps)| {
             let step = |(begin, looks): (&i64, &u64)| {
                 let mut step = steps.remove(begin).unwrap_or_default();
                 step.counts.absent += looks.saturating_sub(total(&step.counts));
                 step
             };
             (key, looks.iter().map(step).collect())
-        };
-        let lines = self.lines.into_iter().map(whole).collect();
-        (looks.into_keys().collect(), lines)
+        });
+        (times, lines)
     }
 }

@@ -28,11 +28,21 @@ impl Id {
     }
 }
 
+/// Segments for which others stand and whose files are still there, with their bytes.
+pub(crate) type Leftovers = Vec<(Id, u64)>;
+
 /// A frame of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) place: Place,
     pub(crate) about: About,
+}
+
+impl Entry {
+    /// Whether it has looks at this target.
+    pub(crate) fn is_chunk_of(&self, target: &str) -> bool {
+        self.place.kind == Kind::Chunk && &*self.about.target == target
+    }
 }
 
 /// A segment's file, and what is where in it.
@@ -87,17 +97,16 @@ impl Segment {
         if entry.place.holds(&body) { Ok(body) } else { Err(lost("a checksum is wrong")) }
     }
 
-    /// The rows of a chunk, for the series that are wanted.
-    pub(crate) fn rows(&self, entry: &Entry, wanted: &dyn Fn(&Key) -> bool) -> Result<Rows, Note> {
+    /// Reads the rows of a chunk; `read` gives `None` where it does not understand them.
+    pub(crate) fn rows<T>(&self, entry: &Entry, read: impl FnOnce(&Rows) -> Option<T>) -> Result<T, Note> {
         let body = self.body(entry)?;
         let lost = || Note::new(self.id.name(), format!("it is not understood: {} is lost", describe(&entry.about)));
-        Rows::of_chunk(&entry.about, &body, wanted).ok_or_else(lost)
+        Rows::of_chunk(&entry.about, &body).and_then(|rows| read(&rows)).ok_or_else(lost)
     }
 
     /// The keys of a chunk.
     pub(crate) fn keys(&self, entry: &Entry) -> Result<Vec<Key>, Note> {
-        let rows = self.rows(entry, &|_| false)?;
-        Ok(rows.keys)
+        self.rows(entry, |rows| Some(rows.keys.clone()))
     }
 
     /// Opens a segment's file; also gives the segments that it stands for. The last one is read as a whole and a torn end is
@@ -119,6 +128,8 @@ impl Segment {
                 disk.cut(&file, &name, scan.end)?;
                 bytes = scan.end;
             }
+            // Who wrote it may have been killed before its sync, and the log goes for what is read here.
+            disk.sync(&file, &name)?;
             scan.frames
         };
         let mut replaced = Vec::new();

@@ -113,9 +113,7 @@ impl Ledger {
             self.store_looks(&target)?;
         }
         self.store_events()?;
-        self.wal.abandon(&self.disk)?;
-        self.suspect = false;
-        Ok(())
+        self.wal.abandon(&self.disk)
     }
 
     /// Drops the oldest segments until so many bytes fit beside the log.
@@ -127,6 +125,11 @@ impl Ledger {
     }
 
     fn drop_oldest(&mut self) -> Result<bool, Error> {
+        if !self.leftovers.is_empty() {
+            // That may be room enough.
+            self.remove_leftovers()?;
+            return Ok(true);
+        }
         let view = self.shared.now();
         let Some(oldest) = view.segments.first() else { return Ok(false) };
         if self.wal.oldest().is_some_and(|(file, _)| oldest.last() >= file.first) {

@@ -1,21 +1,24 @@
 //! Thinning: a few neighbouring segments become one of longer steps, target by target, and are then replaced at once.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::chunk::About;
 use crate::disk::File;
-use crate::error::Error;
+use crate::error::{Error, Note};
 use crate::events::Event;
 use crate::frame::{self, Kind};
+use crate::key::Key;
 use crate::ledger::Ledger;
 use crate::options::Thinning;
 use crate::rows::Fold;
 use crate::segment::{Entry, Id, Segment, start};
-use crate::steps::of_steps;
+use crate::steps::Steps;
 
 /// Most segments that become one.
 const TOGETHER: usize = 6;
+/// Steps times series that are gathered at once: about 15 MiB.
+const MOST_CELLS: usize = 1 << 16;
 /// The segment that is being made.
 pub(crate) const NEW: &str = "thin.new";
 
@@ -25,6 +28,8 @@ pub(crate) struct Thin {
     step: i64,
     targets: VecDeque<Arc<str>>,
     segment: Segment,
+    /// What could not be read.
+    damage: Vec<Event>,
 }
 
 impl Thin {
@@ -97,37 +102,41 @@ impl Ledger {
             let start = start(&replaced);
             self.disk.write(&segment.file, NEW, 0, &start)?;
             segment.bytes = start.len() as u64;
-            return Ok(Some(Thin { sources: run, step: step_ms, targets: targets.into_iter().collect(), segment }));
+            return Ok(Some(Thin {
+                sources: run,
+                step: step_ms,
+                targets: targets.into_iter().collect(),
+                segment,
+                damage: vec![],
+            }));
         }
         Ok(None)
     }
 
-    /// Gathers all looks of a target; what is damaged is left out, and is an event.
+    /// Gathers all looks of a target, some series at a time; what is damaged is left out, and is an event.
     fn thin_target(&mut self, mut thin: Thin, target: &Arc<str>, now: i64) -> Result<(), Error> {
-        let mut fold = Fold::new(thin.step);
-        let mut numbers = (u64::MAX, 0);
-        let mut notes = Vec::new();
-        for segment in &thin.sources {
-            for entry in &segment.entries {
-                if entry.place.kind != Kind::Chunk || entry.about.target != *target {
-                    continue;
-                }
-                numbers = (numbers.0.min(entry.about.first), numbers.1.max(entry.about.last));
-                match segment.rows(entry, &|_| true) {
-                    Ok(rows) => fold.add(&rows, |_| true),
-                    Err(note) => notes.push(note.text),
-                }
-            }
-        }
-        let (times, lines) = fold.finish();
+        let Sound { chunks, numbers, keys, times, notes } = sound(&thin, target);
         if !times.is_empty() {
-            let (about, body) = of_steps(target, thin.step, numbers, &times, &lines);
+            let mut steps = Steps::new(times.iter().copied().collect());
+            for group in keys.chunks((MOST_CELLS / times.len()).max(1)) {
+                let group: HashSet<&Key> = group.iter().collect();
+                let mut fold = Fold::new(thin.step);
+                for (segment, entry) in &chunks {
+                    let all: Vec<usize> = (0..usize::try_from(entry.about.rows).unwrap_or_default()).collect();
+                    let read = segment.rows(entry, |rows| fold.add(rows, &|key| group.contains(key), &all));
+                    // It could be read a moment ago, and nothing may be missing in a part of the series only.
+                    let again = |note: Note| std::io::Error::other(note.text);
+                    read.map_err(|note| Error::io("read", &self.disk.path(&segment.id.name()))(again(note)))?;
+                }
+                fold.finish().1.for_each(|(key, line)| steps.push(key, &line));
+            }
+            let (about, body) = steps.seal(target, thin.step, numbers);
             self.thin_write(&mut thin, Kind::Chunk, about, &body)?;
         }
+        let damaged =
+            |text| Event { time: now, target: target.to_string(), kind: "damaged".to_owned(), text, value: None };
+        thin.damage.extend(notes.into_iter().map(damaged));
         self.thin = Some(thin);
-        for text in notes {
-            self.event(Event { time: now, target: target.to_string(), kind: "damaged".to_owned(), text, value: None })?;
-        }
         Ok(())
     }
 
@@ -155,16 +164,66 @@ impl Ledger {
         let name = thin.segment.id.name();
         self.disk.sync(&thin.segment.file, NEW)?;
         self.disk.rename(NEW, &name)?;
-        self.disk.sync_names()?;
         let old: Vec<Id> = thin.sources.iter().map(|segment| segment.id).collect();
         self.shared.change(|view| {
             let at = view.segments.iter().position(|segment| old.contains(&segment.id)).unwrap_or_default();
             view.segments.retain(|segment| !old.contains(&segment.id));
             view.segments.insert(at, Arc::new(thin.segment));
         });
-        for id in old {
+        // Not before: what fails until here begins anew, and would tell it again each time.
+        self.damage.extend(thin.damage);
+        self.leftovers.extend(thin.sources.iter().map(|segment| (segment.id, segment.bytes)));
+        self.remove_leftovers()
+    }
+
+    /// Removes segments for which others stand. Before that succeeds nothing is thinned or dropped: a file that is left when
+    /// the segment goes that stands for it would be read again at the next opening.
+    pub(crate) fn remove_leftovers(&mut self) -> Result<(), Error> {
+        if self.leftovers.is_empty() {
+            return Ok(());
+        }
+        // What stands for them has its name on the disk first.
+        self.disk.sync_names()?;
+        while let Some((id, _)) = self.leftovers.last() {
             self.disk.remove(&id.name())?;
+            self.leftovers.pop();
         }
         self.disk.sync_names()
     }
+}
+
+/// What can be read of a target.
+struct Sound {
+    chunks: Vec<(Arc<Segment>, Entry)>,
+    /// First and last number of its looks, damaged or not.
+    numbers: (u64, u64),
+    /// In the order in which they came.
+    keys: Vec<Key>,
+    /// When the steps begin.
+    times: BTreeSet<i64>,
+    /// What cannot be read.
+    notes: Vec<String>,
+}
+
+/// Reads all of a target's chunks, and keeps none.
+fn sound(thin: &Thin, target: &Arc<str>) -> Sound {
+    let fold = Fold::new(thin.step);
+    let mut seen = HashSet::new();
+    let mut all = Sound { chunks: vec![], numbers: (u64::MAX, 0), keys: vec![], times: BTreeSet::new(), notes: vec![] };
+    for segment in &thin.sources {
+        for entry in segment.entries.iter().filter(|entry| entry.is_chunk_of(target)) {
+            all.numbers = (all.numbers.0.min(entry.about.first), all.numbers.1.max(entry.about.last));
+            let read = segment.rows(entry, |rows| {
+                (0..rows.keys.len()).all(|index| rows.cells(index).is_some()).then(|| {
+                    all.times.extend(rows.times.iter().map(|time| fold.begin(*time)));
+                    all.keys.extend(rows.keys.iter().filter(|key| seen.insert(Key::clone(key))).cloned());
+                })
+            });
+            match read {
+                Ok(()) => all.chunks.push((segment.clone(), entry.clone())),
+                Err(note) => all.notes.push(note.text),
+            }
+        }
+    }
+    all
 }

@@ -36,6 +36,8 @@ pub(crate) struct Wal {
     pending: Vec<u8>,
     /// Shapes whose names the last file has.
     shapes: HashSet<u64>,
+    /// A sync failed, so what the files hold may not be on the disk, and no later sync says so.
+    pub(crate) suspect: bool,
 }
 
 /// What a log says that is in no segment yet, maybe.
@@ -139,10 +141,12 @@ impl Wal {
     /// Writes what is pending and waits for the disk.
     pub(crate) fn sync(&mut self, disk: &Disk) -> Result<(), Error> {
         self.write(disk)?;
-        match self.files.back().filter(|_| self.own) {
+        let synced = match self.files.back().filter(|_| self.own) {
             Some(own) => disk.sync(&own.file, &name(own.id)),
             None => Ok(()),
-        }
+        };
+        self.suspect |= synced.is_err();
+        synced
     }
 
     /// Lets the next frame begin a new file. The one before is on the disk then.
@@ -168,7 +172,9 @@ impl Wal {
     pub(crate) fn abandon(&mut self, disk: &Disk) -> Result<(), Error> {
         self.pending.clear();
         self.own = false;
-        self.forget(disk, u64::MAX)
+        self.forget(disk, u64::MAX)?;
+        self.suspect = false;
+        Ok(())
     }
 
     /// Reads the files that were left, oldest first.
@@ -192,6 +198,8 @@ impl Wal {
                 notes.push(Note::new(name(*id), format!("{torn} torn bytes at its end were cut off")));
                 disk.cut(&file, &name(*id), scan.end)?;
             }
+            // Who wrote it may have been killed before its sync: what is read here counts as promised from now on.
+            wal.suspect |= disk.sync(&file, &name(*id)).is_err();
             let mut known = HashMap::new();
             let mut numbers = NO_NUMBERS;
             let mut strange = 0;

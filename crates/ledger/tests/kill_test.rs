@@ -3,6 +3,8 @@
 //! `PLIMSOLL_KILLS=1000` kills so often; `.ci/full` does.
 #![allow(clippy::print_stdout, reason = "a test's own output")]
 
+#[path = "support/crashed.rs"]
+mod crashed;
 mod support;
 
 use std::io::Write;
@@ -12,7 +14,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use ledger::{Ledger, Options, Point, Query, Sample, Thinning};
+use crashed::{STEP, check, options};
+use ledger::{Ledger, Sample};
 use support::{BEGIN, Dice, key};
 
 /// The steps on the disk, before, while and after which a process may end.
@@ -31,26 +34,18 @@ const POINTS: [&str; 13] = [
     "before renaming",
     "after renaming",
 ];
-/// Milliseconds between looks; look `n` is at target `n % 3` and says `n`.
-const STEP: i64 = 1000;
-
-/// Chunks, segments and thinning many times a second.
-fn options(at: fn(&'static str)) -> Options {
-    let thin = [(60_000, 4000), (300_000, 20_000)].map(|(after_ms, step_ms)| Thinning { after_ms, step_ms });
-    Options { log_bytes: 64 << 10, chunk_looks: 8, segment_ms: 40_000, thin: thin.to_vec(), at, ..Options::default() }
-}
-
 static DIES_AT: OnceLock<(String, u64)> = OnceLock::new();
 static REACHED: AtomicU64 = AtomicU64::new(0);
 
-fn die_there(point: &'static str) {
+fn die_there(point: &'static str, _: &str) -> std::io::Result<()> {
     if let Some((name, count)) = DIES_AT.get()
         && name == point
         && REACHED.fetch_add(1, Ordering::Relaxed) + 1 == *count
     {
         let me = rustix::process::getpid();
-        rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("killed");
+        rustix::process::kill_process(me, rustix::process::Signal::KILL)?;
     }
+    Ok(())
 }
 
 /// The process that is killed: nothing unless it is told to be that.
@@ -100,51 +95,6 @@ fn run(folder: &Path, from: i64, point: &str, count: u64, moment: Duration) -> b
     false
 }
 
-/// Opens what was left, holds it against what look `n` must have said, and gives how many looks are there.
-fn check(folder: &Path, promised: i64, steps: &mut u64) -> i64 {
-    let (ledger, notes) = Ledger::open(&folder.join("ledger"), options(|_| ())).expect("it always opens");
-    for note in notes {
-        assert!(note.text.contains("torn"), "{note:?}");
-    }
-    let wanted = key("n");
-    let history = ledger.reader().history(&Query { wanted: &|key| *key == wanted, ..Query::default() });
-    assert_eq!(history.notes, []);
-    let looks = |point: &Point| match point {
-        Point::Look { .. } => 1,
-        Point::Step { summary, .. } => summary.counts.values.cast_signed(),
-    };
-    let there: i64 = history.series.iter().flat_map(|series| &series.points).map(looks).sum();
-    assert!(there >= promised, "{promised} looks were promised, {there} are there");
-    for series in &history.series {
-        let target: i64 = series.target[1..].parse().expect("a number");
-        let mut next = target;
-        for point in &series.points {
-            match point {
-                Point::Look { time, sample } => {
-                    assert_eq!((*time, *sample), (BEGIN + next * STEP, Sample::Value(next as f64)));
-                    next += 3;
-                }
-                Point::Step { time, step_ms, summary } => {
-                    // Those that follow, all within the step; where the segment ended, some of it are still to come.
-                    let count = summary.counts.values as usize;
-                    let mine: Vec<i64> = (next..there).step_by(3).take(count).collect();
-                    let within = |look: &i64| (*time..time + step_ms).contains(&(BEGIN + look * STEP));
-                    assert!(mine.len() == count && mine.iter().all(within), "{point:?} from {next} on");
-                    *steps += 1;
-                    let figures = summary.figures.expect("figures");
-                    let ends = (mine[0] as f64, mine[mine.len() - 1] as f64);
-                    assert_eq!((figures.min, figures.max, figures.last), (ends.0, ends.1, ends.1));
-                    assert!((figures.mean - f64::midpoint(ends.0, ends.1)).abs() < 1e-6);
-                    next += 3 * summary.counts.values.cast_signed();
-                }
-            }
-        }
-        // No look of this target is missing below the number of all.
-        assert!(next >= there, "{target}: {next} of {there}");
-    }
-    there
-}
-
 #[test]
 fn killed_at_any_moment_it_loses_nothing_that_was_promised() {
     let kills = std::env::var("PLIMSOLL_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(40u64);
@@ -174,7 +124,9 @@ fn killed_at_any_moment_it_loses_nothing_that_was_promised() {
         }
         let promised = std::fs::read_to_string(folder.path().join("promised")).expect("read");
         let promised = promised.lines().last().and_then(|line| line.parse().ok()).unwrap_or(0);
-        there = check(folder.path(), promised, &mut steps);
+        let (ledger, notes) =
+            Ledger::open(&folder.path().join("ledger"), options(|_, _| Ok(()))).expect("it always opens");
+        there = check(&ledger, &notes, promised, &mut steps);
     }
     all += there;
     println!("{kills} kills, {all} looks");
