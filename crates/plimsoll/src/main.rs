@@ -7,6 +7,7 @@ mod look;
 mod report;
 mod serve;
 mod show;
+mod slip;
 mod tables;
 
 use std::io::Write as _;

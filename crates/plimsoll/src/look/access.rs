@@ -39,10 +39,6 @@ struct File {
     target: Vec<Listed>,
 }
 
-/// The fields of a row, and the row itself, as they may be shown.
-const FIELDS: [&str; 11] =
-    ["target", "url", "bearer_file", "bearer_env", "user", "password_file", "password_env", "ca", "pin", "cert", "key"];
-
 /// One `[[target]]`; the fields are those of the command line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,7 +70,7 @@ impl Keys {
                 sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
             let file: File = match plain(path, &text)? {
                 Some(list) => list,
-                None => toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?,
+                None => crate::slip::read(path, &text)?,
             };
             for listed in file.target {
                 words.push(listed.url.clone());
@@ -238,30 +234,6 @@ fn plain(path: &Path, text: &str) -> Result<Option<File>> {
         Ok(Listed { url: line.to_owned(), ..Listed::default() })
     };
     Ok(Some(File { target: lines.map(row).collect::<Result<_>>()? }))
-}
-
-/// The error with its place. Of the line nothing is shown but a field's name: the rest may be a secret, and so may be what
-/// the message quotes; but what an unknown field is called, before its `=`, and which there are, is told.
-fn told(path: &Path, text: &str, error: &toml::de::Error) -> String {
-    let path = path.display();
-    let Some(start) = error.span().map(|span| span.start) else { return format!("in {path}: not what is expected") };
-    let before = text.get(..start).unwrap_or_default();
-    let number = before.matches('\n').count() + 1;
-    let line = text.lines().nth(number - 1).unwrap_or_default();
-    let message = error.message().trim_end();
-    let unknown = message.starts_with("unknown field `");
-    let name = match line.split_once('=') {
-        Some((name, _)) if unknown || FIELDS.contains(&name.trim()) => name.trim_end(),
-        _ => "",
-    };
-    let message = if unknown && !name.is_empty() {
-        format!("there is no such field; the fields are {}", FIELDS.join(", "))
-    } else {
-        "not what is expected here".to_owned()
-    };
-    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
-    let caret = " ".repeat(column.min(name.len()));
-    format!("in {path}, line {number}: {message}\n  {name}…\n  {caret}^")
 }
 
 fn credentials(

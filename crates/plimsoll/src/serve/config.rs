@@ -211,10 +211,10 @@ impl Settings {
     }
 }
 
-/// The file, or what is wrong with it, with line and caret.
+/// The file, or what is wrong with it, and in which line.
 fn parsed(path: &Path) -> Result<Written> {
     let text = sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the configuration: {blind}"))?;
-    toml::from_str(&text).map_err(|error| anyhow!("in {}:\n{error}", path.display()))
+    crate::slip::read(path, &text)
 }
 
 /// `ADDRESS:PORT`, `[::1]:PORT`, `localhost:PORT`, or a port alone, which is on loopback.

@@ -97,7 +97,7 @@ impl Served {
 /// The token that visitors must give.
 pub(super) fn token(settings: &Settings) -> Result<Option<Secret>> {
     let Some(source) = &settings.token else { return Ok(None) };
-    let text = source.load().map_err(|blind| wrong_usage(anyhow!("the page's token: {blind}")))?;
+    let text = source.load().map_err(|blind| wrong_usage(anyhow!("of the page's token {blind}")))?;
     Ok(Some(Secret::new(text.reveal()).map_err(wrong_usage)?))
 }
 

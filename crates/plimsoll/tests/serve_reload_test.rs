@@ -1,0 +1,116 @@
+//! `plimsoll serve` when its configuration changes: what is in force then, what is not and says so, and that nothing of it is told
+//! that may be secret.
+
+use std::path::{Path, PathBuf};
+
+use testkit::canary::{found, planted_in};
+use testkit::real::wait_until;
+use testkit::{Answer, Replay, Serve, plimsoll};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// A page of a server with 1,000 tokens, of which these are used.
+fn page(used: u32) -> Answer {
+    let labels = r#"{engine_type="unified",model_name="m",pp_rank="0",tp_rank="0"}"#;
+    Answer::page(format!(
+        "sglang:max_total_num_tokens{labels} 1000\nsglang:kv_used_tokens{labels} {used}\n\
+         sglang:kv_evictable_tokens{labels} 0\nsglang:kv_available_tokens{labels} {}\n",
+        1000 - used
+    ))
+}
+
+/// A folder with a configuration, which is watched.
+struct Home {
+    folder: tempfile::TempDir,
+    config: PathBuf,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("plimsoll.toml");
+        Home { folder, config }
+    }
+
+    /// Writes the configuration: these settings, and looks that follow each other closely.
+    fn write(&self, settings: &str) {
+        self.file("plimsoll.toml", &format!("{settings}\n[watch]\nevery = \"300ms\"\nsearch = \"1s\"\n"));
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("a file");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn serve(&self) -> Serve {
+        Serve::start(PROGRAM, self.folder.path(), &["--config", self.config.to_str().expect("a path")])
+    }
+}
+
+fn used(serve: &Serve, url: &str) -> Option<f64> {
+    let card = serve.card(url)?;
+    card["pools"][0]["used"][0].as_f64().filter(|_| card["pools"][0]["used"][1] == "reported")
+}
+
+fn notes(serve: &Serve) -> String {
+    serve.json("/api/v1/overview")["watch"]["notes"].to_string()
+}
+
+/// All that is in a folder, as text.
+fn all_of(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            text += &all_of(&entry);
+        } else {
+            text += &String::from_utf8_lossy(&std::fs::read(&entry).expect("a file"));
+        }
+    }
+    text
+}
+
+/// Slips that put a secret where it does not belong: in an option that there is not, without quotes, as another kind of value, in an
+/// address that is none.
+#[test]
+fn a_secret_in_the_configuration_is_told_nowhere() {
+    let (home, server) = (Home::new(), Replay::start().with("/metrics", page(100)));
+    let good = format!("targets = [{:?}]", server.url());
+    home.write(&good);
+    let serve = home.serve();
+    let config = home.config.to_str().expect("a path").to_owned();
+    let secret = planted_in("configuration");
+    let slips = [
+        format!("bearer = \"{secret}\""),
+        format!("token = '{secret}'"),
+        format!("bearer_file = {secret}"),
+        format!("targets = \"http://ops:{secret}@h\""),
+        format!("targets = [\"http://ops:{secret}@h:x\"]"),
+        format!("targets = [\"ssh://ops:{secret}@h:x\"]"),
+        format!("user = [\"{secret}\"]"),
+        format!("pin = \"{secret}\""),
+        format!("[tls]\ncert = \"a\"\nkey = \"b\"\npassphrase = \"{secret}\""),
+        "targets_file = \"slip.toml\"".to_owned(),
+    ];
+    home.file("slip.toml", &format!("[[target]]\nurl = \"http://h:1\"\npassword = \"{secret}\"\n"));
+    for slip in &slips {
+        let before = serve.events("config").len();
+        home.write(slip);
+        serve.signal("HUP");
+        wait_until("it to be refused", || serve.events("config").len() > before);
+        wait_until("the note", || notes(&serve).contains("not in force"));
+        for (what, text) in [("notes", notes(&serve)), ("the service manager", serve.told()), ("log", serve.log())] {
+            assert_eq!(found(&text), None, "{slip}: told to {what}");
+        }
+        assert_eq!(found(&serve.get("/api/v1/events").1), None, "{slip}: an event");
+        assert_eq!(found(&serve.get("/api/v1/snapshot").1), None, "{slip}");
+        // This searches what it says itself.
+        assert_eq!(plimsoll(PROGRAM, &["config", "check", &config]).code, 2, "{slip}");
+    }
+    assert!(serve.told().contains("STATUS=the configuration is not in force"), "{}", serve.told());
+    serve.signal("TERM");
+    assert!(serve.ended().0.success());
+    assert_eq!(found(&all_of(&home.path("data"))), None, "on disk");
+}
