@@ -114,3 +114,50 @@ fn a_secret_in_the_configuration_is_told_nowhere() {
     assert!(serve.ended().0.success());
     assert_eq!(found(&all_of(&home.path("data"))), None, "on disk");
 }
+
+/// How often a server was told this token.
+fn told(server: &Replay, token: &str) -> usize {
+    let header = format!("authorization: Bearer {token}");
+    server.headers().iter().filter(|said| said.eq_ignore_ascii_case(&header)).count()
+}
+
+/// The open page goes on answering all the time, so that nothing but the reload gives a reason to ask otherwise.
+#[test]
+fn keys_that_change_are_used_at_once_and_old_ones_no_more() {
+    let home = Home::new();
+    let (listed, worker) = (Replay::start().with("/metrics", page(100)), Replay::start().with("/metrics", page(200)));
+    let router = Replay::router(&[worker.url()]);
+    home.write("targets_file = \"targets.toml\"");
+    for name in ["one", "two"] {
+        home.file(name, &planted_in(name));
+    }
+    let rows = |keys: &str| {
+        let row = |url: String| format!("[[target]]\nurl = {url:?}\n{keys}\n");
+        // The worker is in no row without its keys: what a router names is asked, and given nothing.
+        let worker = if keys.is_empty() { String::new() } else { row(worker.url()) };
+        home.file("targets.toml", &(row(listed.url()) + &row(router.url()) + &worker));
+    };
+    rows("");
+    let serve = home.serve();
+    let all = [&listed, &worker, &router];
+    wait_until("both", || {
+        [(&listed, 100.0), (&worker, 200.0)].iter().all(|(one, of)| used(&serve, &one.url()) == Some(*of))
+    });
+    for name in ["one", "two"] {
+        rows(&format!("bearer_file = {name:?}"));
+        serve.signal("HUP");
+        wait_until("the token to be used", || all.iter().all(|server| told(server, &planted_in(name)) > 3));
+    }
+    assert_eq!(found(&serve.log()), None);
+    let before = serve.events("config").len();
+    rows("");
+    serve.signal("HUP");
+    wait_until("it to be read", || serve.events("config").len() > before);
+    let asked = |than: &[usize]| all.iter().zip(than).all(|(server, than)| server.asked().len() > *than);
+    let then: Vec<usize> = all.iter().map(|server| server.asked().len() + 1).collect();
+    wait_until("looks", || asked(&then));
+    let knocks = || all.map(|server| (told(server, &planted_in("one")), told(server, &planted_in("two"))));
+    let (before, then) = (knocks(), then.iter().map(|than| than + 3).collect::<Vec<_>>());
+    wait_until("more looks", || asked(&then));
+    assert_eq!(knocks(), before, "what was taken back is told no more");
+}

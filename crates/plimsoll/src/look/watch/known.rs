@@ -2,6 +2,7 @@
 
 use engines::table::Table;
 use model::{Observation, Role, Signal, Time};
+use sense::Target;
 
 use super::light;
 use super::pace::Pace;
@@ -235,6 +236,13 @@ impl Known {
         if let Some(settled) = &mut self.settled {
             change(settled);
         }
+    }
+
+    /// Its doors are opened by something else by now: everything is asked anew with that.
+    pub(super) fn open_anew(&mut self, opened: impl Fn(&Target) -> Target) {
+        let Candidate { ports, unsorted, .. } = &mut self.found;
+        ports.values_mut().chain(unsorted).for_each(|target| *target = opened(target));
+        (self.settled, self.whole_at) = (None, None);
     }
 
     /// Keeps, of what was brought, what the next look need not ask: that which nothing fresh of `server` comes from.
