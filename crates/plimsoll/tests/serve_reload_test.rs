@@ -161,3 +161,57 @@ fn keys_that_change_are_used_at_once_and_old_ones_no_more() {
     wait_until("more looks", || asked(&then));
     assert_eq!(knocks(), before, "what was taken back is told no more");
 }
+
+/// What the journal has of the next reading of the configuration.
+fn read_again(serve: &Serve) -> String {
+    let before = serve.log().len();
+    serve.signal("HUP");
+    wait_until("it to be read", || serve.log().get(before..).is_some_and(|new| new.ends_with('\n')));
+    serve.log()[before..].to_owned()
+}
+
+/// A self-signed certificate and its key.
+fn renew(home: &Home) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    home.file("page.pem", &made.cert.pem());
+    home.file("page.key", &made.signing_key.serialize_pem());
+}
+
+#[test]
+fn what_wants_a_restart_is_said_until_there_was_one() {
+    let home = Home::new();
+    let plain = "targets = [\"http://127.0.0.1:9\"]\ntoken_file = \"token\"\n";
+    let settings = |more: &str| home.write(&format!("{plain}{more}\n[tls]\ncert = \"page.pem\"\nkey = \"page.key\""));
+    let (old, new) = ("correct-horse-battery", "correct-horse-staple-x");
+    home.file("token", old);
+    renew(&home);
+    settings("");
+    let serve = home.serve();
+    assert_eq!(read_again(&serve), "the configuration was read again\n");
+    // The same places, and something else in them: what was loaded is what is in force.
+    home.file("token", new);
+    for _ in 0..2 {
+        assert!(read_again(&serve).starts_with("token: in force after a restart;"), "{}", serve.log());
+    }
+    renew(&home);
+    assert!(read_again(&serve).starts_with("tls, token: in force after a restart;"), "{}", serve.log());
+    settings("hosts = [\"gpu-a.example\"]");
+    for _ in 0..2 {
+        assert!(read_again(&serve).starts_with("tls, token, hosts: in force after a restart;"), "{}", serve.log());
+    }
+    // A pair that does not go together would end the next start: it is told before.
+    let key = std::fs::read_to_string(home.path("page.key")).expect("a file");
+    home.file("page.key", "");
+    assert!(read_again(&serve).starts_with("the configuration is not in force"), "{}", serve.log());
+    home.file("page.key", &key);
+    settings("");
+    home.file("token", &format!("{old}\n"));
+    assert!(read_again(&serve).starts_with("tls: in force after a restart;"), "{}", serve.log());
+    assert!(![old, new].iter().any(|token| serve.log().contains(token)));
+    let port = serve.port();
+    drop(serve);
+    let again =
+        Serve::begin_on(port, PROGRAM, home.folder.path(), &["--config", home.config.to_str().expect("a path")]);
+    again.wait_for_page();
+    assert_eq!(read_again(&again), "the configuration was read again\n");
+}

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::cli::{LookArgs, ServeArgs};
 use crate::commands::capture::seconds;
+use crate::look::Opened;
 use crate::look::watch::Pace;
 
 /// Where the file is looked for when none is named.
@@ -182,14 +183,14 @@ impl Settings {
         Ok(Settings { file: path, listen, hosts: file.hosts, token, tls, look, pace, history, keep })
     }
 
-    /// Whether what it names is there and can be used.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Whether what it names is there and can be used: what is to be watched.
+    pub(crate) fn check(&self) -> Result<Opened> {
         super::page::token(self)?;
         super::page::tls(self)?;
         if self.token.is_none() && !self.listen.ip().is_loopback() {
             bail!("{} can be reached from other hosts, so a token is needed: token_file or token_env", self.listen);
         }
-        crate::look::opened_for_watch(&self.look).map(drop)
+        crate::look::opened_for_watch(&self.look)
     }
 
     /// What is in force, a line each, for people.

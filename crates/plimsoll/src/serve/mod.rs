@@ -3,6 +3,7 @@
 //! Three threads: the loop that looks (this one), the history's, and the one that answers visitors. None waits for another.
 
 mod config;
+mod fixed;
 mod happened;
 #[cfg(test)]
 mod happened_test;
@@ -26,6 +27,7 @@ use sense::clock::steady;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use self::fixed::Fixed;
 use self::happened::{Happenings, event, millis};
 use self::history::History;
 use self::last::Last;
@@ -55,8 +57,9 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     // Before anything is said to be there: a signal that nobody waits for ends the process where it stands.
     let mut signals = Signals::new()?;
     let settings = Settings::read(args).map_err(wrong_usage)?;
-    let opened = opened(&settings)?;
+    let opened = look::opened_for_watch(&settings.look)?;
     let page = page::Page::open(&settings)?;
+    let fixed = Fixed::of(&settings)?;
     let (history, mut notes) = match &settings.history {
         None => (None, Vec::new()),
         Some(folder) => kept(folder, settings.keep)?,
@@ -86,6 +89,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     let mut house = House {
         args,
         settings,
+        fixed,
         watch,
         past,
         history,
@@ -128,10 +132,6 @@ impl Signals {
             _ = self.interrupt.recv() => {}
         }
     }
-}
-
-fn opened(settings: &Settings) -> Result<Opened> {
-    look::opened_for_watch(&settings.look)
 }
 
 /// The history, and what is to be said of it: one that cannot be had is said, and everything else goes on without.
@@ -252,6 +252,7 @@ fn keeping(own: &Own<'_>, writing: &history::Writing) -> Keeping {
 struct House<'a> {
     args: &'a ServeArgs,
     settings: Settings,
+    fixed: Fixed,
     watch: Watch,
     past: Past,
     history: Option<History>,
@@ -331,21 +332,18 @@ impl House<'_> {
     fn reload(&mut self) {
         Manager::reloading();
         self.notes.retain(|note| note.id != "config");
-        let read = Settings::read(self.args).and_then(|settings| Ok((opened(&settings)?, settings)));
-        let (text, value) = match read {
-            Ok((opened, settings)) => {
-                let fixed = self.fixed(&settings);
+        let (text, value) = match self.read() {
+            Ok((opened, settings, after)) => {
                 self.watch.reopen(opened, settings.pace);
-                self.settings = Settings {
-                    listen: self.settings.listen,
-                    history: self.settings.history.clone(),
-                    keep: self.settings.keep,
-                    ..settings
-                };
-                if let Some(text) = &fixed {
+                self.settings = self.fixed.over(settings);
+                let names = after.join(", ");
+                let text = format!("{names}: in force after a restart; all else of the configuration is now");
+                if after.is_empty() {
+                    ("the configuration was read again".to_owned(), 1.0)
+                } else {
                     self.notes.push(Told { id: "config".to_owned(), text: text.clone() });
+                    (text, 1.0)
                 }
-                (fixed.unwrap_or_else(|| "the configuration was read again".to_owned()), 1.0)
             }
             Err(error) => {
                 let text = format!("the configuration is not in force, the one before is: {error:#}");
@@ -367,19 +365,12 @@ impl House<'_> {
         }
     }
 
-    /// What of new settings wants a restart.
-    fn fixed(&self, new: &Settings) -> Option<String> {
-        let old = &self.settings;
-        let changed = [
-            ("listen", old.listen != new.listen),
-            ("history", old.history != new.history || old.keep != new.keep),
-            ("tls", old.tls != new.tls),
-            ("token", old.token != new.token),
-            ("hosts", old.hosts != new.hosts),
-        ];
-        let names: Vec<&str> = changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
-        (!names.is_empty())
-            .then(|| format!("{}: in force after a restart; all else of the configuration is now", names.join(", ")))
+    /// The settings by now, where they can be used: what is to be watched, and what of them wants a restart.
+    fn read(&self) -> Result<(Opened, Settings, Vec<&'static str>)> {
+        let settings = Settings::read(self.args)?;
+        let opened = settings.check()?;
+        let after = self.fixed.differs(&settings)?;
+        Ok((opened, settings, after))
     }
 
     /// Makes the report that a command on this host wants.
