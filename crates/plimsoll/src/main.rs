@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod evidence;
 mod look;
+mod opener;
 mod report;
 mod serve;
 mod show;

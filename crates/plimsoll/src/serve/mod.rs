@@ -3,6 +3,8 @@
 //! Three threads: the loop that looks (this one), the history's, and the one that answers visitors. None waits for another.
 
 mod config;
+#[cfg(test)]
+mod config_test;
 mod fixed;
 mod happened;
 #[cfg(test)]
