@@ -215,3 +215,34 @@ fn what_wants_a_restart_is_said_until_there_was_one() {
     again.wait_for_page();
     assert_eq!(read_again(&again), "the configuration was read again\n");
 }
+
+#[test]
+fn whatever_the_configuration_names_is_read_again_when_it_changes() {
+    let (home, server) = (Home::new(), Replay::start().with("/metrics", page(100)));
+    let table = home.path("engines/mine");
+    std::fs::create_dir_all(&table).expect("a folder");
+    home.file("engines/mine/engine.toml", "name = \"mine\"\n");
+    home.write("targets = [\"http://127.0.0.1:9\"]\nengines = \"engines\"\n");
+    let serve = home.serve();
+    let again = |what: &str, change: &dyn Fn()| {
+        let read = || serve.log().matches("the configuration was read again").count();
+        let before = read();
+        change();
+        wait_until(what, || read() > before);
+    };
+    again("a table that changed", &|| home.file("engines/mine/engine.toml", "name = \"mine too\"\n"));
+    again("a file that came to a table", &|| home.file("engines/mine/knobs.toml", "\n"));
+    again("a table that came", &|| std::fs::create_dir(home.path("engines/other")).expect("a folder"));
+    again("a table that went", &|| std::fs::remove_dir(home.path("engines/other")).expect("a folder"));
+    // What is refused for a file that it names is read again when that file is there.
+    home.write("targets_file = \"targets.toml\"\n");
+    wait_until("it to be refused", || notes(&serve).contains("not in force"));
+    again("the file that was missing", &|| {
+        home.file("targets.toml", &format!("[[target]]\nurl = {:?}\n", server.url()));
+    });
+    wait_until("its figure", || used(&serve, &server.url()) == Some(100.0));
+    // Nothing is read again for nothing.
+    let before = serve.log();
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    assert_eq!(serve.log(), before);
+}

@@ -81,8 +81,6 @@ struct History {
 /// What is in force: file and command line together, the command line first.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The file, where there is one.
-    pub(crate) file: Option<PathBuf>,
     /// Where the page is.
     pub(crate) listen: SocketAddr,
     /// Names under which it may be asked for.
@@ -104,8 +102,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the file that is named, or the usual one where it is there. Errors are of usage.
     pub(crate) fn read(args: &ServeArgs) -> Result<Settings> {
-        let usual = || Some(PathBuf::from(USUAL)).filter(|path| path.exists());
-        let path = args.config.clone().or_else(usual);
+        let path = Some(path(args)).filter(|path| args.config.is_some() || path.exists());
         let text = path.as_deref().map(text).transpose()?.unwrap_or_default();
         Settings::of(args, path, &text)
     }
@@ -172,7 +169,18 @@ impl Settings {
             (!off).then(|| args.data.clone().or_else(|| beside(file.history.dir)).unwrap_or_else(usual_folder));
         let keep = args.keep.clone().or(file.history.keep);
         let keep = keep.map(|keep| bytes(&keep).context("history: keep")).transpose()?.unwrap_or(KEEP);
-        Ok(Settings { file: path, listen, hosts: file.hosts, token, tls, look, pace, history, keep })
+        Ok(Settings { listen, hosts: file.hosts, token, tls, look, pace, history, keep })
+    }
+
+    /// Everything that they are made of but for their own file.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let token = match &self.token {
+            Some(sense::SecretSource::File(file)) => Some(file.clone()),
+            _ => None,
+        };
+        let (cert, key) = self.tls.clone().unzip();
+        let named = [self.look.access.targets_file.clone(), token, cert, key];
+        named.into_iter().flatten().chain(crate::tables::sources(self.look.engines.as_deref())).collect()
     }
 
     /// Whether what it names is there and can be used: what is to be watched.
@@ -202,6 +210,11 @@ impl Settings {
             self.listen, self.pace.every
         )
     }
+}
+
+/// The file that is named, else the usual one, be it there or not.
+pub(super) fn path(args: &ServeArgs) -> PathBuf {
+    args.config.clone().unwrap_or_else(|| PathBuf::from(USUAL))
 }
 
 /// All of the file.

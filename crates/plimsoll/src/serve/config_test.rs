@@ -7,7 +7,8 @@ use clap::Parser as _;
 use sense::SecretSource;
 
 use super::config::Settings;
-use crate::cli::{Cli, Command, Opener};
+use super::reload::Sources;
+use crate::cli::{Cli, Command, Opener, ServeArgs};
 
 const FILE: &str = "/etc/plimsoll/plimsoll.toml";
 
@@ -83,4 +84,22 @@ fn paths_are_beside_the_file() {
     assert_eq!(look.access.targets_file, path("/etc/plimsoll/t.toml"));
     assert_eq!(settings(&["http://h:1"], file).expect("settings").look.log, [""; 0], "those are of other servers");
     assert_eq!(settings(&["--log", "own.log"], file).expect("settings").look.log, ["own.log"]);
+}
+
+#[test]
+fn a_file_that_comes_is_a_change() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plimsoll.toml");
+    let none = Sources::begin(&ServeArgs { config: Some(file.clone()), ..ServeArgs::default() });
+    let none = none.of(&settings(&[], "").expect("settings"));
+    assert!(!none.changed());
+    std::fs::write(&file, "").expect("a file");
+    assert!(none.changed() && !none.again().changed());
+    // Without a name it is the usual one, which need not be there.
+    assert_eq!(super::config::path(&ServeArgs::default()), PathBuf::from(super::USUAL));
+    let files = settings(&["--token-file", "t"], "targets_file = \"x\"\n[tls]\ncert = \"c\"\nkey = \"k\"\n");
+    let files = files.expect("settings").files();
+    for named in ["t", "/etc/plimsoll/x", "/etc/plimsoll/c", "/etc/plimsoll/k", "/etc/plimsoll/engines"] {
+        assert!(files.contains(&PathBuf::from(named)), "{named} in {files:?}");
+    }
 }

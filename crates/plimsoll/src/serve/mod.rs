@@ -17,11 +17,11 @@ mod overview;
 mod own;
 mod page;
 mod past;
+mod reload;
 mod socket;
 mod store;
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::Result;
 use model::Time;
@@ -35,6 +35,7 @@ use self::history::History;
 use self::last::Last;
 use self::notify::Manager;
 use self::overview::{Keeping, Told, Watching};
+use self::reload::Sources;
 use self::store::{Shown, Store, Wanted};
 use crate::cli::ServeArgs;
 use crate::look::watch::{Fleet, Watch};
@@ -58,7 +59,9 @@ const CHANGED_S: f64 = 2.0;
 pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     // Before anything is said to be there: a signal that nobody waits for ends the process where it stands.
     let mut signals = Signals::new()?;
+    let sources = Sources::begin(args);
     let settings = Settings::read(args).map_err(wrong_usage)?;
+    let sources = sources.of(&settings);
     let opened = look::opened_for_watch(&settings.look)?;
     let page = page::Page::open(&settings)?;
     let fixed = Fixed::of(&settings)?;
@@ -91,6 +94,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     let mut house = House {
         args,
         settings,
+        sources,
         fixed,
         watch,
         past,
@@ -254,6 +258,8 @@ fn keeping(own: &Own<'_>, writing: &history::Writing) -> Keeping {
 struct House<'a> {
     args: &'a ServeArgs,
     settings: Settings,
+    /// Those of the settings in force, or of newer ones that cannot be.
+    sources: Sources,
     fixed: Fixed,
     watch: Watch,
     past: Past,
@@ -268,7 +274,7 @@ struct House<'a> {
 impl House<'_> {
     /// Looks, shows and keeps until it is told to stop.
     async fn run(&mut self, signals: &mut Signals) {
-        let (mut changed, mut checked) = (self.stamp(), steady());
+        let mut checked = steady();
         let mut clocks = (sense::clock::now(), steady());
         let (mut shown, mut pause, mut news) = (steady(), SHOW_S, false);
         loop {
@@ -279,15 +285,13 @@ impl House<'_> {
                 Some(wanted) = self.reports.recv() => self.report(wanted),
                 _ = signals.terminate.recv() => return,
                 _ = signals.interrupt.recv() => return,
-                _ = signals.reload.recv() => { self.reload(); changed = self.stamp(); }
+                _ = signals.reload.recv() => self.reload(),
             }
             self.manager.beat();
             self.store.beat();
             if steady() - checked >= CHANGED_S {
                 checked = steady();
-                let now = self.stamp();
-                if now != changed {
-                    changed = now;
+                if self.sources.changed() {
                     self.reload();
                 }
             }
@@ -322,12 +326,6 @@ impl House<'_> {
         let text = format!("the clock of this host was set {way} by {:.1} s", by.abs());
         self.tell(event(now, "", "clock", &text, Some(by)));
         true
-    }
-
-    /// When the configuration and what it names were last changed.
-    fn stamp(&self) -> Vec<Option<SystemTime>> {
-        let files = [self.settings.file.as_deref(), self.settings.look.access.targets_file.as_deref()];
-        files.into_iter().flatten().map(own::changed).collect()
     }
 
     /// Reads the configuration again. One that cannot be used changes nothing but that this is said.
@@ -368,8 +366,11 @@ impl House<'_> {
     }
 
     /// The settings by now, where they can be used: what is to be watched, and what of them wants a restart.
-    fn read(&self) -> Result<(Opened, Settings, Vec<&'static str>)> {
+    fn read(&mut self) -> Result<(Opened, Settings, Vec<&'static str>)> {
+        self.sources = self.sources.again();
+        let own = Sources::begin(self.args);
         let settings = Settings::read(self.args)?;
+        self.sources = own.of(&settings);
         let opened = settings.check()?;
         let after = self.fixed.differs(&settings)?;
         Ok((opened, settings, after))
