@@ -137,6 +137,7 @@ impl Eye {
 
     /// The same place, of which as much is known from the beginning as `before` knows of it.
     pub(crate) fn knowing(&self, before: &Eye) -> Eye {
+        self.place.clock_as(&before.place);
         Eye { atlas: Arc::clone(&before.atlas), ..self.again() }
     }
 

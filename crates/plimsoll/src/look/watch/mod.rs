@@ -10,6 +10,8 @@ mod known;
 mod light;
 mod pace;
 mod reopen;
+#[cfg(test)]
+mod reopen_test;
 mod workers;
 
 use std::collections::BTreeMap;

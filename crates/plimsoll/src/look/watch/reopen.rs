@@ -1,20 +1,20 @@
 //! Something else is to be watched from now on, or with other keys: what is known already is taken along.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use sense::Target;
 use sense::http::Base;
 
-use super::known::{Known, Led};
+use super::known::Led;
 use super::{Pace, Watch, Watched};
-use crate::look::Opened;
 use crate::look::site::Site;
+use crate::look::{Looked, Opened};
 
 impl Watch {
     /// Watches something else from now on. What is watched already keeps its numbers.
     pub(crate) fn reopen(&mut self, opened: Opened, pace: Pace) {
-        let before = std::mem::replace(self, Watch::new(opened, pace));
+        let mut before = std::mem::replace(self, Watch::new(opened, pace));
         self.next_number = before.next_number;
         self.counts = before.counts;
         self.earlier = before.earlier;
@@ -22,30 +22,37 @@ impl Watch {
         self.moves = before.moves;
         // Until it is searched anew, what is known of its addresses stands: else no router would know its workers.
         for place in &mut self.places {
-            if let Some(old) = before.places.iter().find(|old| same_place(old, place)) {
-                place.site.eye = Arc::new(place.site.eye.knowing(&old.site.eye));
+            let Some(old) = before.places.iter_mut().find(|old| same_place(old, place)) else { continue };
+            place.site.eye = Arc::new(place.site.eye.knowing(&old.site.eye));
+            // A host that is looked at as a whole is as it was seen last.
+            if place.site.eye.via.is_some() {
+                place.seen = std::mem::take(&mut old.seen);
             }
         }
         let doors: Vec<Doors<'_>> = self.places.iter().map(|place| Doors::of(&place.site)).collect();
-        let carried = |known: &Known| known.looked.iter().all(|one| self.places.len() > one.site);
-        let same = |known: &Known| {
-            let old = before.places.get(known.site)?;
-            let at = self.places.iter().position(|place| same_place(old, place));
-            at.filter(|_| carried(known) && known.whole == 0)
-        };
-        let all = before.known.into_values().filter_map(|known| Some((same(&known)?, known)));
-        for (site, mut known) in all {
+        for mut known in before.known.into_values() {
+            let Some(old) = before.places.get(known.site) else { continue };
+            let Some(site) = self.places.iter().position(|place| same_place(old, place)) else { continue };
             known.site = site;
+            known.looked.iter_mut().for_each(|one| one.site = site);
             known.busy = false;
-            known.keep_pace(&self.pace);
-            let named = known.depth > 0;
-            known.open_anew(|target| doors[site].opened(target, named));
-            // What is no longer given goes when the site was searched; workers go with their routers.
-            if known.depth == 0 {
-                known.led = Led::Unconfirmed;
+            if known.whole > 0 {
+                known.whole = site + 1;
+                if old.site.plan.targets != self.places[site].site.plan.targets {
+                    doors[site].keep(&mut known.looked);
+                }
+            } else {
+                known.keep_pace(&self.pace);
+                let named = known.depth > 0;
+                known.open_anew(|target| doors[site].opened(target, named));
+                // What is no longer given goes when the site was searched; workers go with their routers.
+                if !named {
+                    known.led = Led::Unconfirmed;
+                }
             }
             let number = self.next_number;
             self.next_number += 1;
+            known.looked.iter_mut().for_each(|one| one.known = number);
             self.known.insert(number, known);
         }
     }
@@ -78,5 +85,15 @@ impl<'a> Doors<'a> {
             return self.site.keys.for_own(bare);
         }
         self.site.keys.listed(&bare).unwrap_or(bare)
+    }
+
+    /// Keeps, of the servers of a host that is looked at as a whole, those that are given, and their workers.
+    fn keep(&self, looked: &mut Vec<Looked>) {
+        if self.site.searched() {
+            return;
+        }
+        let given = |one: &Looked| one.candidate.targets().any(|target| self.given.contains_key(&target.base));
+        let urls: BTreeSet<String> = looked.iter().filter(|one| given(one)).map(|one| one.candidate.url()).collect();
+        looked.retain(|one| given(one) || one.candidate.named_by.as_ref().is_some_and(|router| urls.contains(router)));
     }
 }
