@@ -63,12 +63,13 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     let settings = Settings::read(args).map_err(wrong_usage)?;
     let sources = sources.of(&settings);
     let opened = look::opened_for_watch(&settings.look)?;
-    let page = page::Page::open(&settings)?;
+    let mut page = page::Page::open(&settings)?;
     let fixed = Fixed::of(&settings)?;
     let (history, mut notes) = match &settings.history {
         None => (None, Vec::new()),
         Some(folder) => kept(folder, settings.keep)?,
     };
+    notes.append(&mut page.notes);
     let since = sense::clock::now();
     let mut watch = Watch::new(opened, settings.pace);
     let mut past = Past::default();
@@ -91,20 +92,8 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     let about = format!("{}, {}", url, show::several(watch.targets(), "target"));
     crate::print(&ready(&url, &settings, &watch, &notes))?;
     Manager::ready(&about);
-    let mut house = House {
-        args,
-        settings,
-        sources,
-        fixed,
-        watch,
-        past,
-        history,
-        store,
-        reports,
-        manager,
-        since,
-        notes: std::mem::take(&mut notes),
-    };
+    let mut house =
+        House { args, settings, sources, fixed, watch, past, history, store, reports, manager, since, notes };
     house.run(&mut signals).await;
     Manager::stopping();
     let House { history, .. } = house;

@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use web::{Listener, Options, Secret, Source, Tls};
 
+use super::overview::Told;
 use super::{Settings, own, socket};
 use crate::wrong_usage;
 
@@ -24,6 +25,8 @@ pub(super) struct Page {
     listeners: Vec<Listener>,
     options: Options,
     url: String,
+    /// What it goes on without.
+    pub(super) notes: Vec<Told>,
 }
 
 /// A runtime that may be dropped within another one.
@@ -57,10 +60,16 @@ impl Page {
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}/", tcp.address().unwrap_or(settings.listen));
         let mut listeners = vec![tcp];
-        // Without it commands on this host look for themselves.
-        listeners.extend(socket::listen(options.token.is_some()));
+        let mut notes = Vec::new();
+        match socket::listen(options.token.is_some()) {
+            Ok(socket) => listeners.push(socket),
+            Err(error) => {
+                let text = format!("{error:#}: `plimsoll status` and `explain` on this host look for themselves");
+                notes.push(Told { id: "no-socket".to_owned(), text });
+            }
+        }
         drop(within);
-        Ok(Page { runtime, listeners, options, url })
+        Ok(Page { runtime, listeners, options, url, notes })
     }
 
     /// Its address.
