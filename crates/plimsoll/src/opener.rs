@@ -51,18 +51,18 @@ impl Opener {
     pub(crate) fn over(self, file: Opener) -> Opener {
         let names = self.bearer_file.is_some() || self.bearer_env.is_some() || self.user.is_some();
         let tells = self.password_file.is_some() || self.password_env.is_some();
-        let (who, password) = (if names { &self } else { &file }, if names || tells { &self } else { &file });
-        let pair = if self.cert.is_some() || self.key.is_some() { &self } else { &file };
-        Opener {
-            bearer_file: who.bearer_file.clone(),
-            bearer_env: who.bearer_env.clone(),
-            user: who.user.clone(),
-            password_file: password.password_file.clone(),
-            password_env: password.password_env.clone(),
-            ca: self.ca.clone().or_else(|| file.ca.clone()),
-            pin: self.pin.clone().or_else(|| file.pin.clone()),
-            cert: pair.cert.clone(),
-            key: pair.key.clone(),
+        let mut whole = file;
+        if names {
+            (whole.bearer_file, whole.bearer_env, whole.user) = (self.bearer_file, self.bearer_env, self.user);
         }
+        if names || tells {
+            (whole.password_file, whole.password_env) = (self.password_file, self.password_env);
+        }
+        if self.cert.is_some() || self.key.is_some() {
+            (whole.cert, whole.key) = (self.cert, self.key);
+        }
+        whole.ca = self.ca.or(whole.ca);
+        whole.pin = self.pin.or(whole.pin);
+        whole
     }
 }

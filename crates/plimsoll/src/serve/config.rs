@@ -104,13 +104,13 @@ impl Settings {
     pub(crate) fn read(args: &ServeArgs) -> Result<Settings> {
         let path = Some(path(args)).filter(|path| args.config.is_some() || path.exists());
         let text = path.as_deref().map(text).transpose()?.unwrap_or_default();
-        Settings::of(args, path, &text)
+        Settings::of(args, path.as_deref(), &text)
     }
 
     /// What the command line and `text`, the file at `path`, come to.
-    pub(super) fn of(args: &ServeArgs, path: Option<PathBuf>, text: &str) -> Result<Settings> {
-        let file: Written = crate::slip::read(path.as_deref().unwrap_or(Path::new(USUAL)), text)?;
-        let folder = path.as_deref().and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
+    pub(super) fn of(args: &ServeArgs, path: Option<&Path>, text: &str) -> Result<Settings> {
+        let file: Written = crate::slip::read(path.unwrap_or(Path::new(USUAL)), text)?;
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
         let beside = |path: Option<PathBuf>| path.map(|path| folder.join(path));
         let opener = file.opener().beside(&folder);
         let listen = args.listen.clone().or(file.listen).unwrap_or_else(|| LISTEN.to_owned());

@@ -38,8 +38,8 @@ use self::overview::{Keeping, Told, Watching};
 use self::reload::Sources;
 use self::store::{Shown, Store, Wanted};
 use crate::cli::ServeArgs;
+use crate::look;
 use crate::look::watch::{Fleet, Watch};
-use crate::look::{self, Opened};
 use crate::{Said, show, wrong_usage};
 
 pub(crate) use config::{Settings, USUAL};
@@ -317,52 +317,12 @@ impl House<'_> {
         true
     }
 
-    /// Reads the configuration again. One that cannot be used changes nothing but that this is said.
-    fn reload(&mut self) {
-        Manager::reloading();
-        self.notes.retain(|note| note.id != "config");
-        let (text, value) = match self.read() {
-            Ok((opened, settings, after)) => {
-                self.watch.reopen(opened, settings.pace);
-                self.settings = self.fixed.over(settings);
-                let names = after.join(", ");
-                let text = format!("{names}: in force after a restart; all else of the configuration is now");
-                if after.is_empty() {
-                    ("the configuration was read again".to_owned(), 1.0)
-                } else {
-                    self.notes.push(Told { id: "config".to_owned(), text: text.clone() });
-                    (text, 1.0)
-                }
-            }
-            Err(error) => {
-                let text = format!("the configuration is not in force, the one before is: {error:#}");
-                self.notes.push(Told { id: "config".to_owned(), text: text.clone() });
-                (text, 0.0)
-            }
-        };
-        // Where the service manager keeps what we say. Nobody may read it: that is no fault.
-        let _ = crate::print(&format!("{text}\n"));
-        self.tell(event(sense::clock::now(), "", "config", &text, Some(value)));
-        Manager::ready(&text);
-    }
-
     /// Keeps and shows what happened to this host or to us.
     fn tell(&self, told: ledger::Event) {
         self.store.happened(&told);
         if let Some(history) = &self.history {
             history.event(told);
         }
-    }
-
-    /// The settings by now, where they can be used: what is to be watched, and what of them wants a restart.
-    fn read(&mut self) -> Result<(Opened, Settings, Vec<&'static str>)> {
-        self.sources = self.sources.again();
-        let own = Sources::begin(self.args);
-        let settings = Settings::read(self.args)?;
-        self.sources = own.of(&settings);
-        let opened = settings.check()?;
-        let after = self.fixed.differs(&settings)?;
-        Ok((opened, settings, after))
     }
 
     /// Makes the report that a command on this host wants.
