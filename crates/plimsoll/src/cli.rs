@@ -106,21 +106,18 @@ pub(crate) struct LookArgs {
 impl LookArgs {
     /// Whether this host is to be searched, and nothing else is said of how.
     pub(crate) fn is_plain(&self) -> bool {
-        let Access { targets_file, bearer_file, bearer_env, user, password_file, password_env, ca, pin, cert, key } =
-            &self.access;
-        let files = [targets_file, bearer_file, password_file, ca, cert, key];
-        let words = [bearer_env, user, password_env, pin];
-        self.targets.is_empty()
-            && self.log.is_empty()
-            && [&self.ssh_config, &self.capture, &self.engines].iter().all(|path| path.is_none())
-            && files.iter().all(|file| file.is_none())
-            && words.iter().all(|word| word.is_none())
+        // What is printed, and when, does not count.
+        let LookArgs { targets, log, ssh_config, capture, engines, access, at: _, json: _, direct: _ } = self;
+        targets.is_empty()
+            && log.is_empty()
+            && [ssh_config, capture, engines].iter().all(|path| path.is_none())
+            && *access == Access::default()
     }
 }
 
 /// Credentials and TLS for the targets given and, without any, for the servers that are found on this host. They are
 /// never sent to workers that a router names; give those as targets, or in --targets-file.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Credentials and TLS")]
 pub(crate) struct Access {
     /// Targets with credentials of their own, in TOML: [[target]] with url, bearer_file, bearer_env, user,
@@ -129,6 +126,14 @@ pub(crate) struct Access {
     /// host is not searched. Or a bare list, an address with its scheme (http://…) a line
     #[arg(long, value_name = "FILE")]
     pub(crate) targets_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) opener: Opener,
+}
+
+/// What opens servers; files spell it so, too.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = "Credentials and TLS")]
+pub(crate) struct Opener {
     /// File that holds a bearer token, for the targets given or, without any, for each server found on this host
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bearer_env", "user"])]
     pub(crate) bearer_file: Option<PathBuf>,
@@ -139,10 +144,10 @@ pub(crate) struct Access {
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// File that holds the password
-    #[arg(long, value_name = "FILE", requires = "user", conflicts_with = "password_env")]
+    #[arg(long, value_name = "FILE", conflicts_with = "password_env")]
     pub(crate) password_file: Option<PathBuf>,
     /// Environment variable that holds the password
-    #[arg(long, value_name = "NAME", requires = "user")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) password_env: Option<String>,
     /// Certificate authority to trust instead of the public ones (PEM)
     #[arg(long, value_name = "FILE")]

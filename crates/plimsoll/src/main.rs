@@ -4,9 +4,11 @@ mod cli;
 mod commands;
 mod evidence;
 mod look;
+mod opener;
 mod report;
 mod serve;
 mod show;
+mod slip;
 mod tables;
 
 use std::io::Write as _;

@@ -50,6 +50,20 @@ pub(crate) fn load(given: Option<&Path>) -> Result<Loaded> {
     Ok(Loaded { tables, folders, faults })
 }
 
+/// Every file and folder of which [`load`] makes the tables, those that are not there too.
+pub(crate) fn sources(given: Option<&Path>) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for whole in [Path::new(OF_HOST)].into_iter().chain(given) {
+        let inner = std::fs::read_dir(whole).into_iter().flatten();
+        let inner = inner.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+        for folder in std::iter::once(whole.to_owned()).chain(inner) {
+            all.extend(NAMES.iter().map(|name| folder.join(name)));
+            all.push(folder);
+        }
+    }
+    all
+}
+
 /// [`read`] without what others may write: a table says what is asked and read with our rights.
 fn read_trusted(path: &Path) -> Result<(Vec<Folder>, Vec<Fault>)> {
     if let Some(why) = sense::foreign(path) {

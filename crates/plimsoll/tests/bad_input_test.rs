@@ -238,6 +238,17 @@ fn a_broken_targets_file_shows_no_value() {
 }
 
 #[test]
+fn a_password_without_a_user_is_refused() {
+    for options in
+        [&["--password-file", "x"][..], &["--password-env", "X"], &["--bearer-env", "X", "--password-env", "Y"]]
+    {
+        let output = plimsoll(PROGRAM, &[&["status"], options, &["http://127.0.0.1:9"]].concat());
+        assert_eq!(output.code, 2);
+        assert!(output.errors.contains("a password needs a user"), "{}", output.errors);
+    }
+}
+
+#[test]
 fn a_targets_file_that_is_no_file_is_refused_at_once() {
     for path in ["/dev/zero", "/dev"] {
         let output = plimsoll(PROGRAM, &["status", "--targets-file", path]);

@@ -145,6 +145,21 @@ fn a_history_that_cannot_be_written_leaves_the_page_up_and_is_said() {
 }
 
 #[test]
+fn a_socket_that_cannot_be_had_leaves_the_page_up_and_is_said() {
+    let folder = folder();
+    let server = Replay::start().with("/metrics", page(100));
+    // A file where its folder should be.
+    std::fs::create_dir(folder.path().join("run")).expect("a folder");
+    std::fs::write(folder.path().join("run/plimsoll"), "").expect("a file");
+    let serve = Serve::start(PROGRAM, folder.path(), &["--every", "300ms", &server.url()]);
+    is_watched(&serve, &server);
+    let notes = serve.json("/api/v1/overview")["watch"]["notes"].clone();
+    assert_eq!(notes[0]["id"], "no-socket", "{notes}");
+    assert!(notes[0]["text"].as_str().is_some_and(|text| text.contains("run/plimsoll")), "{notes}");
+    assert!(serve.log().contains("on this host look for themselves"), "{}", serve.log());
+}
+
+#[test]
 fn a_stop_while_servers_hang_and_visitors_stay_is_quick() {
     use std::io::Write as _;
     let folder = folder();

@@ -56,19 +56,19 @@ impl SecretSource {
         let denied = |text: String| Blind::new(BlindKind::Denied, text);
         let secret = match self {
             SecretSource::Url(secret) => secret.clone(),
-            SecretSource::Env(name) => Secret(
-                std::env::var(name)
-                    .map_err(|_| denied(format!("no secret: the environment variable {name} is not set (as text)")))?,
-            ),
+            SecretSource::Env(name) => Secret(std::env::var(name).map_err(|_| {
+                denied(format!("the secret cannot be had: the environment variable {name} is not set (as text)"))
+            })?),
             SecretSource::File(path) => {
-                let content = read_capped(path, CAP).map_err(|blind| denied(format!("no secret: {blind}")))?;
+                let content =
+                    read_capped(path, CAP).map_err(|blind| denied(format!("the secret cannot be had: {blind}")))?;
                 let text = String::from_utf8(content.bytes)
-                    .map_err(|_| denied(format!("no secret: {} is not text", path.display())))?;
+                    .map_err(|_| denied(format!("the secret cannot be had: {} is not text", path.display())))?;
                 Secret(text.trim_end_matches(['\n', '\r']).to_string())
             }
         };
         if secret.0.is_empty() {
-            return Err(denied(format!("no secret: {self} is empty")));
+            return Err(denied(format!("the secret cannot be had: {self} is empty")));
         }
         Ok(secret)
     }

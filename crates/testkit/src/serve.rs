@@ -2,8 +2,10 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -15,7 +17,39 @@ pub type Kept = (f64, Option<f64>, char);
 pub struct Serve {
     child: Child,
     port: u16,
-    log: std::path::PathBuf,
+    log: PathBuf,
+    manager: Manager,
+}
+
+/// Stands in for the service manager: keeps what it is told.
+struct Manager {
+    path: PathBuf,
+    told: Arc<Mutex<String>>,
+}
+
+impl Manager {
+    fn listen(path: PathBuf) -> Manager {
+        let socket = UnixDatagram::bind(&path).expect("a socket");
+        let told = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&told);
+        std::thread::spawn(move || {
+            let mut room = vec![0; 64 << 10];
+            // Nothing at all is what it is told at the end.
+            while let Ok(length @ 1..) = socket.recv(&mut room) {
+                let text = String::from_utf8_lossy(&room[..length]).into_owned() + "\n";
+                heard.lock().expect("no panic while locked").push_str(&text);
+            }
+        });
+        Manager { path, told }
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        if let Ok(socket) = UnixDatagram::unbound() {
+            let _ = socket.send_to(&[], &self.path);
+        }
+    }
 }
 
 impl Serve {
@@ -49,12 +83,16 @@ impl Serve {
         let log = folder.join(format!("serve-{port}.log"));
         let out = std::fs::File::create(&log).expect("a log file");
         std::fs::create_dir_all(folder.join("run")).expect("a folder");
+        let manager = folder.join(format!("run/manager-{port}"));
+        let _ = std::fs::remove_file(&manager);
+        let manager = Manager::listen(manager);
         let child = Command::new(program)
             .args(["serve", "--listen", &listen])
             .args(data)
             .args(arguments)
             .env("XDG_RUNTIME_DIR", folder.join("run"))
             .env("RUNTIME_DIRECTORY", folder.join("run/plimsoll"))
+            .env("NOTIFY_SOCKET", &manager.path)
             .env("NO_COLOR", "1")
             .env(crate::OWN, crate::canary::planted_in("own-environment"))
             .stdin(Stdio::null())
@@ -62,7 +100,7 @@ impl Serve {
             .stderr(out)
             .spawn()
             .expect("it starts");
-        Serve { child, port, log }
+        Serve { child, port, log, manager }
     }
 
     /// Waits until the page is there.
@@ -81,6 +119,14 @@ impl Serve {
     /// When its log cannot be read.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).expect("its log")
+    }
+
+    /// What it told the service manager.
+    ///
+    /// # Panics
+    /// When the thread that listens panicked.
+    pub fn told(&self) -> String {
+        self.manager.told.lock().expect("no panic while locked").clone()
     }
 
     /// The page's port.

@@ -1,6 +1,6 @@
 //! Credentials and TLS for targets, from the command line and from a targets file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use model::Note;
@@ -9,7 +9,7 @@ use sense::ssh::Destination;
 use sense::{Credentials, Secret, SecretSource, Target, TlsOptions};
 use serde::Deserialize;
 
-use crate::cli::Access;
+use crate::cli::{Access, Opener};
 
 /// What opens which target.
 #[derive(Debug, Clone)]
@@ -39,24 +39,11 @@ struct File {
     target: Vec<Listed>,
 }
 
-/// The fields of a row, and the row itself, as they may be shown.
-const FIELDS: [&str; 11] =
-    ["target", "url", "bearer_file", "bearer_env", "user", "password_file", "password_env", "ca", "pin", "cert", "key"];
-
-/// One `[[target]]`; the fields are those of the command line.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Listed {
-    url: String,
-    bearer_file: Option<PathBuf>,
-    bearer_env: Option<String>,
-    user: Option<String>,
-    password_file: Option<PathBuf>,
-    password_env: Option<String>,
-    ca: Option<PathBuf>,
-    pin: Option<String>,
-    cert: Option<PathBuf>,
-    key: Option<PathBuf>,
+crate::opener::with_opener! {
+    /// One `[[target]]`; the fields are those of the command line.
+    struct Listed {
+        url: String,
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -74,7 +61,7 @@ impl Keys {
                 sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the targets file: {blind}"))?;
             let file: File = match plain(path, &text)? {
                 Some(list) => list,
-                None => toml::from_str(&text).map_err(|error| anyhow!(told(path, &text, &error)))?,
+                None => crate::slip::read(path, &text)?,
             };
             for listed in file.target {
                 words.push(listed.url.clone());
@@ -83,7 +70,8 @@ impl Keys {
                     None => (None, Some(listed.url.as_str())),
                 };
                 let target = inner.map(|inner| server(inner, &pages)).transpose()?;
-                let mut row = listed.row(path)?;
+                let folder = path.parent().unwrap_or(Path::new("."));
+                let mut row = Row::of(&listed.opener().beside(folder))?;
                 let Some(target) = target else { continue };
                 if row.credentials == Credentials::None {
                     row.credentials = target.credentials.clone();
@@ -91,16 +79,7 @@ impl Keys {
                 rows.push(Opens { via, target, row });
             }
         }
-        let common = Row {
-            credentials: credentials(
-                access.bearer_file.clone(),
-                access.bearer_env.clone(),
-                access.user.clone(),
-                access.password_file.clone(),
-                access.password_env.clone(),
-            )?,
-            tls: tls(access.ca.clone(), access.pin.as_deref(), access.cert.clone(), access.key.clone())?,
-        };
+        let common = Row::of(&access.opener)?;
         // On the command line it is a slip, to be told at once; a row's costs its target only.
         common.credentials.check().map_err(|blind| anyhow!("{blind}"))?;
         Ok(Keys { common, rows, words, pages, near: true })
@@ -185,6 +164,10 @@ fn server(url: &str, pages: &[String]) -> Result<Target> {
 }
 
 impl Row {
+    fn of(opener: &Opener) -> Result<Row> {
+        Ok(Row { credentials: credentials(opener)?, tls: tls(opener)? })
+    }
+
     /// A secret in the address itself stays, unless options say otherwise.
     fn applied(&self, mut target: Target) -> Target {
         if self.credentials != Credentials::None {
@@ -192,23 +175,6 @@ impl Row {
         }
         target.tls = self.tls.clone();
         target
-    }
-}
-
-impl Listed {
-    fn row(self, file: &Path) -> Result<Row> {
-        let folder = file.parent().unwrap_or(Path::new("."));
-        let beside = |path: Option<PathBuf>| path.map(|path| folder.join(path));
-        Ok(Row {
-            credentials: credentials(
-                beside(self.bearer_file),
-                self.bearer_env,
-                self.user,
-                beside(self.password_file),
-                self.password_env,
-            )?,
-            tls: tls(beside(self.ca), self.pin.as_deref(), beside(self.cert), beside(self.key))?,
-        })
     }
 }
 
@@ -240,40 +206,11 @@ fn plain(path: &Path, text: &str) -> Result<Option<File>> {
     Ok(Some(File { target: lines.map(row).collect::<Result<_>>()? }))
 }
 
-/// The error with its place. Of the line nothing is shown but a field's name: the rest may be a secret, and so may be what
-/// the message quotes; but what an unknown field is called, before its `=`, and which there are, is told.
-fn told(path: &Path, text: &str, error: &toml::de::Error) -> String {
-    let path = path.display();
-    let Some(start) = error.span().map(|span| span.start) else { return format!("in {path}: not what is expected") };
-    let before = text.get(..start).unwrap_or_default();
-    let number = before.matches('\n').count() + 1;
-    let line = text.lines().nth(number - 1).unwrap_or_default();
-    let message = error.message().trim_end();
-    let unknown = message.starts_with("unknown field `");
-    let name = match line.split_once('=') {
-        Some((name, _)) if unknown || FIELDS.contains(&name.trim()) => name.trim_end(),
-        _ => "",
-    };
-    let message = if unknown && !name.is_empty() {
-        format!("there is no such field; the fields are {}", FIELDS.join(", "))
-    } else {
-        "not what is expected here".to_owned()
-    };
-    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
-    let caret = " ".repeat(column.min(name.len()));
-    format!("in {path}, line {number}: {message}\n  {name}…\n  {caret}^")
-}
-
-fn credentials(
-    bearer_file: Option<PathBuf>,
-    bearer_env: Option<String>,
-    user: Option<String>,
-    password_file: Option<PathBuf>,
-    password_env: Option<String>,
-) -> Result<Credentials> {
+fn credentials(opener: &Opener) -> Result<Credentials> {
+    let Opener { bearer_file, bearer_env, user, password_file, password_env, .. } = opener.clone();
     let password = password_file.map(SecretSource::File).or_else(|| password_env.map(SecretSource::Env));
     Ok(match (bearer_file, bearer_env, user) {
-        (None, None, None) if password.is_some() => bail!("a password needs a user"),
+        (_, _, None) if password.is_some() => bail!("a password needs a user"),
         (None, None, None) => Credentials::None,
         (Some(file), None, None) => Credentials::Bearer(SecretSource::File(file)),
         (None, Some(name), None) => Credentials::Bearer(SecretSource::Env(name)),
@@ -282,12 +219,13 @@ fn credentials(
     })
 }
 
-fn tls(ca: Option<PathBuf>, pin: Option<&str>, cert: Option<PathBuf>, key: Option<PathBuf>) -> Result<TlsOptions> {
+fn tls(opener: &Opener) -> Result<TlsOptions> {
+    let Opener { ca, pin, cert, key, .. } = opener.clone();
     let identity = match (cert, key) {
         (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
         (None, None) => None,
         _ => bail!("a client certificate needs its key, and a key its certificate"),
     };
-    let pin: Option<Fingerprint> = pin.map(str::parse).transpose().context("the pin")?;
+    let pin: Option<Fingerprint> = pin.as_deref().map(str::parse).transpose().context("the pin")?;
     Ok(TlsOptions { ca, pin, identity, ..TlsOptions::default() })
 }

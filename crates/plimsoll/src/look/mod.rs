@@ -137,6 +137,7 @@ impl Eye {
 
     /// The same place, of which as much is known from the beginning as `before` knows of it.
     pub(crate) fn knowing(&self, before: &Eye) -> Eye {
+        self.place.clock_as(&before.place);
         Eye { atlas: Arc::clone(&before.atlas), ..self.again() }
     }
 
@@ -224,10 +225,12 @@ fn opened_within(args: &LookArgs, monitors: &[String], limits: Limits) -> Result
     Ok(Opened { sites, monitors, here, earlier: Vec::new(), notes, origin: None })
 }
 
-/// A fault of a table in one line.
+/// A fault of a table in one line. No secret belongs there, but visitors see it.
 fn told(fault: &Fault) -> String {
+    let text = model::without_secrets(&fault.text);
+    let text = model::without_tokens(&text);
     let line = fault.place.as_ref().map_or(String::new(), |(line, _)| format!(":{line}"));
-    format!("{}{line}: {}; the built-in table stays in force (plimsoll engines check shows it)", fault.file, fault.text)
+    format!("{}{line}: {text}; the built-in table stays in force (plimsoll engines check shows it)", fault.file)
 }
 
 impl Look {

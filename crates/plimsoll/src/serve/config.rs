@@ -9,7 +9,9 @@ use serde::Deserialize;
 
 use crate::cli::{LookArgs, ServeArgs};
 use crate::commands::capture::seconds;
+use crate::look::Opened;
 use crate::look::watch::Pace;
+use crate::opener::with_opener;
 
 /// Where the file is looked for when none is named.
 pub(crate) const USUAL: &str = "/etc/plimsoll/plimsoll.toml";
@@ -18,41 +20,32 @@ const LISTEN: &str = "127.0.0.1:7546";
 /// Bytes of history.
 const KEEP: u64 = 1 << 30;
 
-/// The file as it is written.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    /// Address and port of the page.
-    listen: Option<String>,
-    /// Names under which the page may be asked for, besides addresses and localhost.
-    #[serde(default)]
-    hosts: Vec<String>,
-    /// A file that holds the token that the page wants.
-    token_file: Option<PathBuf>,
-    /// An environment variable that holds it.
-    token_env: Option<String>,
-    tls: Option<Tls>,
-    /// Servers, routers or hosts over ssh; none: this host is searched.
-    #[serde(default)]
-    targets: Vec<String>,
-    targets_file: Option<PathBuf>,
-    #[serde(default)]
-    logs: Vec<String>,
-    engines: Option<PathBuf>,
-    ssh_config: Option<PathBuf>,
-    bearer_file: Option<PathBuf>,
-    bearer_env: Option<String>,
-    user: Option<String>,
-    password_file: Option<PathBuf>,
-    password_env: Option<String>,
-    ca: Option<PathBuf>,
-    pin: Option<String>,
-    cert: Option<PathBuf>,
-    key: Option<PathBuf>,
-    #[serde(default)]
-    watch: Watching,
-    #[serde(default)]
-    history: History,
+with_opener! {
+    /// The file as it is written.
+    struct Written {
+        /// Address and port of the page.
+        listen: Option<String>,
+        /// Names under which the page may be asked for, besides addresses and localhost.
+        #[serde(default)]
+        hosts: Vec<String>,
+        /// A file that holds the token that the page wants.
+        token_file: Option<PathBuf>,
+        /// An environment variable that holds it.
+        token_env: Option<String>,
+        tls: Option<Tls>,
+        /// Servers, routers or hosts over ssh; none: this host is searched.
+        #[serde(default)]
+        targets: Vec<String>,
+        targets_file: Option<PathBuf>,
+        #[serde(default)]
+        logs: Vec<PathBuf>,
+        engines: Option<PathBuf>,
+        ssh_config: Option<PathBuf>,
+        #[serde(default)]
+        watch: Watching,
+        #[serde(default)]
+        history: History,
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -88,8 +81,6 @@ struct History {
 /// What is in force: file and command line together, the command line first.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The file, where there is one.
-    pub(crate) file: Option<PathBuf>,
     /// Where the page is.
     pub(crate) listen: SocketAddr,
     /// Names under which it may be asked for.
@@ -111,21 +102,27 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the file that is named, or the usual one where it is there. Errors are of usage.
     pub(crate) fn read(args: &ServeArgs) -> Result<Settings> {
-        let usual = || Some(PathBuf::from(USUAL)).filter(|path| path.exists());
-        let path = args.config.clone().or_else(usual);
-        let file = path.as_deref().map(parsed).transpose()?.unwrap_or_default();
-        Settings::of(args, file, path)
+        let path = Some(path(args)).filter(|path| args.config.is_some() || path.exists());
+        let text = path.as_deref().map(text).transpose()?.unwrap_or_default();
+        Settings::of(args, path.as_deref(), &text)
     }
 
-    fn of(args: &ServeArgs, file: Written, path: Option<PathBuf>) -> Result<Settings> {
-        let folder = path.as_deref().and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
+    /// What the command line and `text`, the file at `path`, come to.
+    pub(super) fn of(args: &ServeArgs, path: Option<&Path>, text: &str) -> Result<Settings> {
+        let file: Written = crate::slip::read(path.unwrap_or(Path::new(USUAL)), text)?;
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
         let beside = |path: Option<PathBuf>| path.map(|path| folder.join(path));
+        let opener = file.opener().beside(&folder);
         let listen = args.listen.clone().or(file.listen).unwrap_or_else(|| LISTEN.to_owned());
         let listen = address(&listen)?;
-        let token = match (
-            args.token_file.clone().or_else(|| beside(file.token_file)),
-            args.token_env.clone().or(file.token_env),
-        ) {
+        // What belongs together comes from one place.
+        let here = args.token_file.is_some() || args.token_env.is_some();
+        let token = if here {
+            (args.token_file.clone(), args.token_env.clone())
+        } else {
+            (beside(file.token_file), file.token_env)
+        };
+        let token = match token {
             (Some(_), Some(_)) => bail!("token_file and token_env: give one of them"),
             (Some(file), None) => Some(sense::SecretSource::File(file)),
             (None, Some(name)) => Some(sense::SecretSource::Env(name)),
@@ -135,24 +132,17 @@ impl Settings {
             (Some(cert), Some(key)) => Some((cert, key)),
             _ => file.tls.map(|tls| (folder.join(tls.cert), folder.join(tls.key))),
         };
+        // What opens and tells of the file's servers is for them, and for nothing that was given otherwise.
         let own = !args.targets.is_empty() || args.access.targets_file.is_some();
         let mut access = args.access.clone();
-        access.targets_file = access.targets_file.or_else(|| if own { None } else { beside(file.targets_file) });
-        let named = access.bearer_file.is_some() || access.bearer_env.is_some() || access.user.is_some();
-        if !named {
-            access.bearer_file = beside(file.bearer_file);
-            access.bearer_env = file.bearer_env;
-            access.user = file.user;
-            access.password_file = beside(file.password_file);
-            access.password_env = file.password_env;
+        if !own {
+            access.targets_file = beside(file.targets_file);
+            access.opener = access.opener.over(opener);
         }
-        access.ca = access.ca.or_else(|| beside(file.ca));
-        access.pin = access.pin.or(file.pin);
-        access.cert = access.cert.or_else(|| beside(file.cert));
-        access.key = access.key.or_else(|| beside(file.key));
+        let logs = file.logs.into_iter().map(|log| folder.join(log).to_string_lossy().into_owned());
         let look = LookArgs {
             targets: if own { args.targets.clone() } else { file.targets },
-            log: if args.log.is_empty() { file.logs } else { args.log.clone() },
+            log: if own || !args.log.is_empty() { args.log.clone() } else { logs.collect() },
             ssh_config: args.ssh_config.clone().or_else(|| beside(file.ssh_config)),
             engines: args.engines.clone().or_else(|| beside(file.engines)),
             access,
@@ -179,17 +169,28 @@ impl Settings {
             (!off).then(|| args.data.clone().or_else(|| beside(file.history.dir)).unwrap_or_else(usual_folder));
         let keep = args.keep.clone().or(file.history.keep);
         let keep = keep.map(|keep| bytes(&keep).context("history: keep")).transpose()?.unwrap_or(KEEP);
-        Ok(Settings { file: path, listen, hosts: file.hosts, token, tls, look, pace, history, keep })
+        Ok(Settings { listen, hosts: file.hosts, token, tls, look, pace, history, keep })
     }
 
-    /// Whether what it names is there and can be used.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Everything that they are made of but for their own file.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let token = match &self.token {
+            Some(sense::SecretSource::File(file)) => Some(file.clone()),
+            _ => None,
+        };
+        let (cert, key) = self.tls.clone().unzip();
+        let named = [self.look.access.targets_file.clone(), token, cert, key];
+        named.into_iter().flatten().chain(crate::tables::sources(self.look.engines.as_deref())).collect()
+    }
+
+    /// Whether what it names is there and can be used: what is to be watched.
+    pub(crate) fn check(&self) -> Result<Opened> {
         super::page::token(self)?;
         super::page::tls(self)?;
         if self.token.is_none() && !self.listen.ip().is_loopback() {
             bail!("{} can be reached from other hosts, so a token is needed: token_file or token_env", self.listen);
         }
-        crate::look::opened_for_watch(&self.look).map(drop)
+        crate::look::opened_for_watch(&self.look)
     }
 
     /// What is in force, a line each, for people.
@@ -211,10 +212,14 @@ impl Settings {
     }
 }
 
-/// The file, or what is wrong with it, with line and caret.
-fn parsed(path: &Path) -> Result<Written> {
-    let text = sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the configuration: {blind}"))?;
-    toml::from_str(&text).map_err(|error| anyhow!("in {}:\n{error}", path.display()))
+/// The file that is named, else the usual one, be it there or not.
+pub(super) fn path(args: &ServeArgs) -> PathBuf {
+    args.config.clone().unwrap_or_else(|| PathBuf::from(USUAL))
+}
+
+/// All of the file.
+fn text(path: &Path) -> Result<String> {
+    sense::secret::read_text(path).map_err(|blind| anyhow!("cannot read the configuration: {blind}"))
 }
 
 /// `ADDRESS:PORT`, `[::1]:PORT`, `localhost:PORT`, or a port alone, which is on loopback.

@@ -3,6 +3,9 @@
 //! Three threads: the loop that looks (this one), the history's, and the one that answers visitors. None waits for another.
 
 mod config;
+#[cfg(test)]
+mod config_test;
+mod fixed;
 mod happened;
 #[cfg(test)]
 mod happened_test;
@@ -16,12 +19,12 @@ mod overview;
 mod own;
 mod page;
 mod past;
+mod reload;
 mod socket;
 mod store;
 mod writer;
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::Result;
 use model::Time;
@@ -29,15 +32,17 @@ use sense::clock::steady;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use self::fixed::Fixed;
 use self::happened::{Happenings, event, millis};
 use self::history::History;
 use self::last::Last;
 use self::notify::Manager;
 use self::overview::{Keeping, Told, Watching};
+use self::reload::Sources;
 use self::store::{Shown, Store, Wanted};
 use crate::cli::ServeArgs;
+use crate::look;
 use crate::look::watch::{Fleet, Watch};
-use crate::look::{self, Opened};
 use crate::{Said, show, wrong_usage};
 
 pub(crate) use config::{Settings, USUAL};
@@ -57,13 +62,17 @@ const CHANGED_S: f64 = 2.0;
 pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     // Before anything is said to be there: a signal that nobody waits for ends the process where it stands.
     let mut signals = Signals::new()?;
+    let sources = Sources::begin(args);
     let settings = Settings::read(args).map_err(wrong_usage)?;
-    let opened = opened(&settings)?;
-    let page = page::Page::open(&settings)?;
+    let sources = sources.of(&settings);
+    let opened = look::opened_for_watch(&settings.look)?;
+    let mut page = page::Page::open(&settings)?;
+    let fixed = Fixed::of(&settings)?;
     let (history, mut notes) = match &settings.history {
         None => (None, Vec::new()),
         Some(folder) => kept(folder, settings.keep)?,
     };
+    notes.append(&mut page.notes);
     let since = sense::clock::now();
     let mut watch = Watch::new(opened, settings.pace);
     let mut past = Past::default();
@@ -85,18 +94,8 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {
     let about = format!("{}, {}", url, show::several(watch.targets(), "target"));
     crate::print(&ready(&url, &settings, &watch, &notes))?;
     Manager::ready(&about);
-    let mut house = House {
-        args,
-        settings,
-        watch,
-        past,
-        history,
-        store,
-        reports,
-        manager,
-        since,
-        notes: std::mem::take(&mut notes),
-    };
+    let mut house =
+        House { args, settings, sources, fixed, watch, past, history, store, reports, manager, since, notes };
     house.run(&mut signals).await;
     Manager::stopping();
     let House { history, .. } = house;
@@ -127,10 +126,6 @@ impl Signals {
             _ = self.interrupt.recv() => {}
         }
     }
-}
-
-fn opened(settings: &Settings) -> Result<Opened> {
-    look::opened_for_watch(&settings.look)
 }
 
 /// The history, and what is to be said of it: one that cannot be had is said, and everything else goes on without.
@@ -253,6 +248,9 @@ fn keeping(own: &Own<'_>, writing: &history::Writing) -> Keeping {
 struct House<'a> {
     args: &'a ServeArgs,
     settings: Settings,
+    /// Those of the settings in force, or of newer ones that cannot be.
+    sources: Sources,
+    fixed: Fixed,
     watch: Watch,
     past: Past,
     history: Option<History>,
@@ -266,7 +264,7 @@ struct House<'a> {
 impl House<'_> {
     /// Looks, shows and keeps until it is told to stop.
     async fn run(&mut self, signals: &mut Signals) {
-        let (mut changed, mut checked) = (self.stamp(), steady());
+        let mut checked = steady();
         let mut clocks = (sense::clock::now(), steady());
         let (mut shown, mut pause, mut news) = (steady(), SHOW_S, false);
         loop {
@@ -277,15 +275,13 @@ impl House<'_> {
                 Some(wanted) = self.reports.recv() => self.report(wanted),
                 _ = signals.terminate.recv() => return,
                 _ = signals.interrupt.recv() => return,
-                _ = signals.reload.recv() => { self.reload(); changed = self.stamp(); }
+                _ = signals.reload.recv() => self.reload(),
             }
             self.manager.beat();
             self.store.beat();
             if steady() - checked >= CHANGED_S {
                 checked = steady();
-                let now = self.stamp();
-                if now != changed {
-                    changed = now;
+                if self.sources.changed() {
                     self.reload();
                 }
             }
@@ -323,65 +319,12 @@ impl House<'_> {
         true
     }
 
-    /// When the configuration and what it names were last changed.
-    fn stamp(&self) -> Vec<Option<SystemTime>> {
-        let files = [self.settings.file.as_deref(), self.settings.look.access.targets_file.as_deref()];
-        files.into_iter().flatten().map(own::changed).collect()
-    }
-
-    /// Reads the configuration again. One that cannot be used changes nothing but that this is said.
-    fn reload(&mut self) {
-        Manager::reloading();
-        self.notes.retain(|note| note.id != "config");
-        let read = Settings::read(self.args).and_then(|settings| Ok((opened(&settings)?, settings)));
-        let (text, value) = match read {
-            Ok((opened, settings)) => {
-                let fixed = self.fixed(&settings);
-                self.watch.reopen(opened, settings.pace);
-                self.settings = Settings {
-                    listen: self.settings.listen,
-                    history: self.settings.history.clone(),
-                    keep: self.settings.keep,
-                    ..settings
-                };
-                if let Some(text) = &fixed {
-                    self.notes.push(Told { id: "config".to_owned(), text: text.clone() });
-                }
-                (fixed.unwrap_or_else(|| "the configuration was read again".to_owned()), 1.0)
-            }
-            Err(error) => {
-                let text = format!("the configuration is not in force, the one before is: {error:#}");
-                self.notes.push(Told { id: "config".to_owned(), text: text.clone() });
-                (text, 0.0)
-            }
-        };
-        // Where the service manager keeps what we say. Nobody may read it: that is no fault.
-        let _ = crate::print(&format!("{text}\n"));
-        self.tell(event(sense::clock::now(), "", "config", &text, Some(value)));
-        Manager::ready(&text);
-    }
-
     /// Keeps and shows what happened to this host or to us.
     fn tell(&self, told: ledger::Event) {
         self.store.happened(&told);
         if let Some(history) = &self.history {
             history.event(told);
         }
-    }
-
-    /// What of new settings wants a restart.
-    fn fixed(&self, new: &Settings) -> Option<String> {
-        let old = &self.settings;
-        let changed = [
-            ("listen", old.listen != new.listen),
-            ("history", old.history != new.history || old.keep != new.keep),
-            ("tls", old.tls != new.tls),
-            ("token", old.token != new.token),
-            ("hosts", old.hosts != new.hosts),
-        ];
-        let names: Vec<&str> = changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
-        (!names.is_empty())
-            .then(|| format!("{}: in force after a restart; all else of the configuration is now", names.join(", ")))
     }
 
     /// Makes the report that a command on this host wants.

@@ -26,9 +26,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// When a file was last changed.
-pub(super) fn changed(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|about| about.modified()).ok()
+/// What tells that a file, or what is in a folder, is another one: when it was changed, its length, and which it is; none where
+/// there is none.
+pub(super) type Stamp = Option<(SystemTime, u64, u64)>;
+
+/// That of a file now.
+pub(super) fn stamp(path: &Path) -> Stamp {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len(), about.ino()))
 }
 
 /// Whether nobody but root, the service or this user can have put a socket there: its folder is root's, the user's or, in the

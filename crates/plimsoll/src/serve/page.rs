@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use web::{Listener, Options, Secret, Source, Tls};
 
+use super::overview::Told;
 use super::{Settings, own, socket};
 use crate::wrong_usage;
 
@@ -24,6 +25,8 @@ pub(super) struct Page {
     listeners: Vec<Listener>,
     options: Options,
     url: String,
+    /// What it goes on without.
+    pub(super) notes: Vec<Told>,
 }
 
 /// A runtime that may be dropped within another one.
@@ -57,10 +60,16 @@ impl Page {
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}/", tcp.address().unwrap_or(settings.listen));
         let mut listeners = vec![tcp];
-        // Without it commands on this host look for themselves.
-        listeners.extend(socket::listen(options.token.is_some()));
+        let mut notes = Vec::new();
+        match socket::listen(options.token.is_some()) {
+            Ok(socket) => listeners.push(socket),
+            Err(error) => {
+                let text = format!("{error:#}: `plimsoll status` and `explain` on this host look for themselves");
+                notes.push(Told { id: "no-socket".to_owned(), text });
+            }
+        }
         drop(within);
-        Ok(Page { runtime, listeners, options, url })
+        Ok(Page { runtime, listeners, options, url, notes })
     }
 
     /// Its address.
@@ -96,15 +105,24 @@ impl Served {
 
 /// The token that visitors must give.
 pub(super) fn token(settings: &Settings) -> Result<Option<Secret>> {
-    let Some(source) = &settings.token else { return Ok(None) };
-    let text = source.load().map_err(|blind| wrong_usage(anyhow!("the page's token: {blind}")))?;
+    let Some(text) = secret(settings)? else { return Ok(None) };
     Ok(Some(Secret::new(text.reveal()).map_err(wrong_usage)?))
 }
 
 /// The page's certificate and key.
 pub(super) fn tls(settings: &Settings) -> Result<Option<Tls>> {
+    let Some((cert, key)) = pair(settings)? else { return Ok(None) };
+    Ok(Some(Tls::from_pem(&cert, &key).map_err(wrong_usage)?))
+}
+
+/// What stands now where the token is.
+pub(super) fn secret(settings: &Settings) -> Result<Option<sense::Secret>> {
+    let load = |source: &sense::SecretSource| source.load();
+    settings.token.as_ref().map(load).transpose().map_err(|blind| wrong_usage(anyhow!("of the page's token {blind}")))
+}
+
+/// What is now in the files of the certificate and of its key.
+pub(super) fn pair(settings: &Settings) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
     let Some((cert, key)) = &settings.tls else { return Ok(None) };
-    let tls = Tls::from_pem(&own::read(cert).map_err(wrong_usage)?, &own::read(key).map_err(wrong_usage)?)
-        .map_err(wrong_usage)?;
-    Ok(Some(tls))
+    Ok(Some((own::read(cert).map_err(wrong_usage)?, own::read(key).map_err(wrong_usage)?)))
 }

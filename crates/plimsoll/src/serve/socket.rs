@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use web::{Refused, ReportAsk};
@@ -36,12 +36,11 @@ pub(crate) fn path() -> Option<PathBuf> {
     Some(folder.join(NAME))
 }
 
-/// Listens there; readable for all users of this host, as a page on loopback is, unless that wants a token.
-pub(super) fn listen(secret: bool) -> Option<web::Listener> {
-    let path = path()?;
-    let folder = path.parent()?;
-    own::make_open(folder).ok()?;
-    web::Listener::unix(&path, !secret).ok()
+/// Listens there; readable for all users of this host, as a page on loopback is, unless that wants a token. The error is why not.
+pub(super) fn listen(secret: bool) -> Result<web::Listener> {
+    let path = path().context("there is no folder for the socket: XDG_RUNTIME_DIR is not set")?;
+    own::make_open(path.parent().unwrap_or(&path))?;
+    Ok(web::Listener::unix(&path, !secret)?)
 }
 
 /// Where one may listen that this user may believe: its own, or the system's.

@@ -163,6 +163,14 @@ impl Place {
         }
     }
 
+    /// Takes over what is known of the clock there from one that was the same place: what was seen of it keeps its age before it
+    /// is entered again.
+    pub fn clock_as(&self, before: &Place) {
+        if let (Way::Ssh(ssh), Way::Ssh(before)) = (&self.way, &before.way) {
+            ssh.clock_as(before);
+        }
+    }
+
     /// Whether it is looked at now, and not in what was kept of it.
     pub fn is_live(&self) -> bool {
         match &self.way {

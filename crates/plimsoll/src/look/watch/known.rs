@@ -254,6 +254,13 @@ impl Known {
         }
     }
 
+    /// Its doors are opened by something else by now: everything is asked anew with that.
+    pub(super) fn open_anew(&mut self, opened: impl Fn(&Target) -> Target) {
+        let Candidate { ports, unsorted, .. } = &mut self.found;
+        ports.values_mut().chain(unsorted).for_each(|target| *target = opened(target));
+        (self.settled, self.whole_at) = (None, None);
+    }
+
     /// Keeps, of what was brought, what the next look need not ask: that which nothing fresh of `server` comes from.
     pub(super) fn lighten(&mut self, server: &model::Server, table: Option<&Table>) {
         self.still = light::sift(&mut self.kept, server, table);

@@ -9,6 +9,9 @@ mod fleet;
 mod known;
 mod light;
 mod pace;
+mod reopen;
+#[cfg(test)]
+mod reopen_test;
 mod workers;
 
 use std::collections::BTreeMap;
@@ -26,7 +29,7 @@ pub(crate) use known::seconds;
 pub(crate) use pace::Pace;
 
 use self::discovery::Discovered;
-use self::known::{Known, Led};
+use self::known::Known;
 use super::candidate::{Kept, Looked};
 use super::site::{self, Seen, Site};
 use super::{Eye, Opened, ask, follow};
@@ -115,45 +118,6 @@ impl Watch {
             usual: BTreeMap::new(),
             counts: Counts::default(),
             moves: Vec::new(),
-        }
-    }
-
-    /// Watches something else from now on. What is watched already keeps its numbers.
-    pub(crate) fn reopen(&mut self, opened: Opened, pace: Pace) {
-        let before = std::mem::replace(self, Watch::new(opened, pace));
-        self.next_number = before.next_number;
-        self.counts = before.counts;
-        self.earlier = before.earlier;
-        self.usual = before.usual;
-        self.moves = before.moves;
-        let same_place = |old: &Watched, new: &Watched| {
-            old.site.eye.via == new.site.eye.via && old.site.plan.via == new.site.plan.via
-        };
-        // Until it is searched anew, what is known of its addresses stands: else no router would know its workers.
-        for place in &mut self.places {
-            if let Some(old) = before.places.iter().find(|old| same_place(old, place)) {
-                place.site.eye = Arc::new(place.site.eye.knowing(&old.site.eye));
-            }
-        }
-        let carried = |known: &Known| known.looked.iter().all(|one| self.places.len() > one.site);
-        let same = |known: &Known| {
-            let old = before.places.get(known.site)?;
-            let at = self.places.iter().position(|place| same_place(old, place));
-            at.filter(|_| carried(known) && known.whole == 0)
-        };
-        let all = before.known.into_values().filter_map(|known| Some((same(&known)?, known)));
-        let all: Vec<(usize, Known)> = all.collect();
-        for (site, mut known) in all {
-            known.site = site;
-            known.busy = false;
-            known.keep_pace(&self.pace);
-            // What is no longer given goes when the site was searched; workers go with their routers.
-            if known.depth == 0 {
-                known.led = Led::Unconfirmed;
-            }
-            let number = self.next_number;
-            self.next_number += 1;
-            self.known.insert(number, known);
         }
     }
 

@@ -257,6 +257,12 @@ impl Ssh {
         crate::clock::now().plus(lock(&self.0.ahead).unwrap_or_default())
     }
 
+    /// Takes over what is known of its clock from one that was the same host.
+    pub(super) fn clock_as(&self, before: &Ssh) {
+        let ahead = *lock(&before.0.ahead);
+        *lock(&self.0.ahead) = ahead;
+    }
+
     /// Seconds by which its clock is ahead of ours, where that is more than what an ssh connection blurs.
     pub(super) fn clock_ahead(&self) -> Option<f64> {
         const BLUR_S: f64 = 2.0;
@@ -353,4 +359,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// The key of what a far shell foresaw.
 fn key(words: &[&str]) -> Key {
     Key(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AllowList, Options, Ssh, lock};
+
+    #[test]
+    fn what_is_known_of_its_clock_goes_to_the_next() {
+        let ssh = || Ssh::new("ssh://h".parse().expect("a host"), &Options::default(), AllowList::new([""; 0]));
+        let (before, now) = (ssh(), ssh());
+        *lock(&before.0.ahead) = Some(-3600.0);
+        now.clock_as(&before);
+        assert_eq!(now.clock_ahead(), Some(-3600.0));
+        assert!(crate::clock::now().since(now.now()) > 3000.0);
+    }
 }
