@@ -15,7 +15,7 @@ pub trait Source: Send + Sync + 'static {
     fn snapshot(&self, server: Option<&str>) -> Option<Arc<[u8]>>;
     /// `plimsoll.gaps/1`.
     fn gaps(&self) -> Arc<[u8]>;
-    /// Prometheus text 0.0.4.
+    /// Prometheus text 0.0.4. Not asked while [`Source::health`] says no.
     fn metrics(&self) -> Arc<[u8]>;
     /// `plimsoll.history/1`; may block.
     fn history(&self, ask: &HistoryAsk) -> Result<Vec<u8>, Refused>;
