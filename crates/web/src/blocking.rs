@@ -43,9 +43,9 @@ pub(crate) async fn report(State(site): State<Arc<Site>>, request: Request) -> A
         return error(StatusCode::NOT_FOUND, "reports are given on the Unix socket only");
     }
     match query::report(request.uri()) {
+        // The exit code stands before what the command prints, so it is text, whatever follows.
         Ok(ask) => {
-            let kind = if ask.json { JSON } else { TEXT };
-            aside(&site, &site.reports, kind, takes_gzip(request.headers()), move |source| source.report(&ask)).await
+            aside(&site, &site.reports, TEXT, takes_gzip(request.headers()), move |source| source.report(&ask)).await
         }
         Err(sentence) => error(StatusCode::BAD_REQUEST, &sentence),
     }

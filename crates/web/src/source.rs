@@ -21,7 +21,8 @@ pub trait Source: Send + Sync + 'static {
     fn history(&self, ask: &HistoryAsk) -> Result<Vec<u8>, Refused>;
     /// `plimsoll.events/1`; may block.
     fn events(&self, ask: &EventsAsk) -> Result<Vec<u8>, Refused>;
-    /// What `status` or `explain` would print; may block. Asked on the Unix socket only.
+    /// The exit code of `status` or `explain` on a line of its own, then what it would print; may block. Asked on the Unix
+    /// socket only.
     fn report(&self, ask: &ReportAsk) -> Result<Vec<u8>, Refused>;
     /// Ready frames of server-sent events, from now on (`event: servers\ndata: {…}\n\n`).
     fn frames(&self) -> broadcast::Receiver<Arc<[u8]>>;
