@@ -19,6 +19,7 @@ mod listener;
 mod options;
 mod pack;
 mod patience;
+mod places;
 mod query;
 mod routes;
 mod secret;
