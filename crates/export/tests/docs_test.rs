@@ -22,6 +22,11 @@ label or a meaning does, and not where a family is added.
 - **Labels.** `server` is the address; `rank` is `dp0`, `dp1`, …, `dp0 tp1`, `dp0 pp1`, with `?` where the source did not say
   which; `pool` is `full`, `swa`, `mamba`, …; `tier` is `device`, `host` or `storage`. Everything else that is known of a server
   is on `plimsoll_server_info`. No label changes from one page to the next unless the server does.
+- **`plimsoll_waiting_requests` counts every queue**, those of `plimsoll_pd_bootstrap_requests`, `plimsoll_pd_prealloc_requests` and
+  `plimsoll_pd_transfer_requests` too: a sum of it and of them counts requests twice.
+- **Two gauges may stand still while nothing runs**, since engines leave what they said last: `plimsoll_gen_rate_tokens_per_second` and
+  `plimsoll_cache_hit_rate_ratio`. They are for looking at, not for alerts: take `rate()` of `plimsoll_gen_tokens_total`, and of
+  `plimsoll_cache_hits_tokens_total` over that of `plimsoll_cache_queries_tokens_total`.
 - **Counters** are the engine's own and start again when it does, as `rate()` expects.
 - **A ratio is never summed.** `plimsoll_server_in_use_ratio` is what a server's fullest rank has in use, of the pools that bind;
   `plimsoll_fleet_in_use_weighted_ratio` is the mean by capacity.
