@@ -17,6 +17,26 @@ fn ms(ms: u64) -> Duration {
 
 const HEAD: &[u8] = b"GET /api/v1/overview HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
+/// What docs/serve.md says is what is served.
+#[test]
+fn the_documentation_has_the_bounds() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md")).expect("the page");
+    let most = Limits::default();
+    for row in [
+        format!("| connections | {}, and {} on the socket |", most.most_connections, most.most_local_connections),
+        format!("| streams (each open page has one) | {} |", most.most_streams),
+        format!("| questions to the history | {}, others wait up to {} s |", most.most_history, most.turn.as_secs()),
+        format!("| answers that are on their way to slow readers | {} MiB |", most.most_held_bytes >> 20),
+        format!("| {} KiB, within {} s |", most.head_bytes >> 10, most.head.as_secs()),
+        format!("| a connection without a question | {} minute |", most.idle.as_secs() / 60),
+        format!("| wrong tokens | {}, each", most.most_wrong_tokens),
+        format!("gets {} connections and {} streams", most.most_connections / 2, most.most_streams / 2),
+        format!("the handshake within {} s", most.head.as_secs()),
+    ] {
+        assert!(text.contains(&row), "docs/serve.md does not say: {row}");
+    }
+}
+
 #[tokio::test]
 async fn a_head_that_comes_drop_by_drop_ends() {
     let site = Site::start(with(Limits { head: ms(200), ..Limits::default() }));
