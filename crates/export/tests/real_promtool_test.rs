@@ -166,6 +166,9 @@ fn answers() -> Result<(), Failed> {
 fn alerts_fire() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     promtool(folder.path(), &["check", "rules", alerts::RULES], "")?;
+    let rules = format!("-rule={}", alerts::RULES);
+    let other = Command::new("vmalert").args(["-dryRun", &rules]).output()?;
+    assert!(other.status.success(), "vmalert: {}", String::from_utf8_lossy(&other.stderr));
     std::fs::write(folder.path().join("tests.yml"), alerts::tests())?;
     promtool(folder.path(), &["test", "rules", "tests.yml"], "")?;
     Ok(())
