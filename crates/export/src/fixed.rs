@@ -53,9 +53,9 @@ families! {
     FleetInUseMax, "fleet_in_use_max_ratio", Gauge, &[], "In use of the fullest pool that binds, of all servers.";
     FleetInUseWeighted, "fleet_in_use_weighted_ratio", Gauge, &[], "Used over capacity of all full pools that count tokens and say both: the mean weighted by capacity.";
     ScrapeAge, "scrape_age_seconds", Gauge, SERVER, "Seconds since the newest answer.";
-    ScrapeDuration, "scrape_duration_seconds", Gauge, SERVER, "Seconds that the newest look took.";
+    ScrapeDuration, "scrape_duration_seconds", Gauge, SERVER, "Seconds that the answers of the newest look took; none where nothing answered, however long that was waited for.";
     ScrapeInterval, "scrape_interval_seconds", Gauge, SERVER, "Seconds between two looks, as they are planned now: longer where answers take long.";
-    ScrapeDuty, "scrape_duty_ratio", Gauge, SERVER, "The share of its time that the target spends on answering plimsoll.";
+    ScrapeDuty, "scrape_duty_ratio", Gauge, SERVER, "The share of its time that the target spends on answering plimsoll; none where nothing answered.";
     Looks, "looks_total", Counter, SERVER, "Looks at the target since the watch began.";
     LooksFailed, "looks_failed_total", Counter, SERVER, "Looks that brought no answer.";
     LooksDropped, "looks_dropped_total", Counter, SERVER, "Looks that were due and not made, since an earlier one was still on its way.";

@@ -26,11 +26,11 @@ pub struct Target {
     pub up: bool,
     /// Seconds since the newest answer; none before the first.
     pub age_s: Option<f64>,
-    /// Seconds that the newest look took; none before the first.
+    /// Seconds that the answers of the newest look took; none, or 0, where nothing answered.
     pub took_s: Option<f64>,
     /// Seconds between two looks, as they are planned now: longer where the target is slow to answer.
     pub every_s: f64,
-    /// The share of its time that the target spends on answering us; none before the first look.
+    /// The share of its time that the target spends on answering us; none, or 0, where nothing answered.
     pub duty: Option<f64>,
     /// Looks since the watch began.
     pub looks: u64,

@@ -23,9 +23,10 @@ pub(crate) fn add(families: &mut Families, own: &Health) -> usize {
         }
         let told = [
             (Fixed::ScrapeAge, target.age_s),
-            (Fixed::ScrapeDuration, target.took_s),
+            // No answer takes no time: a look that was given up has none.
+            (Fixed::ScrapeDuration, target.took_s.filter(|took| *took > 0.0)),
             (Fixed::ScrapeInterval, Some(target.every_s)),
-            (Fixed::ScrapeDuty, target.duty),
+            (Fixed::ScrapeDuty, target.duty.filter(|duty| *duty > 0.0)),
             (Fixed::Looks, Some(target.looks as f64)),
             (Fixed::LooksFailed, Some(target.failed as f64)),
             (Fixed::LooksDropped, Some(target.dropped as f64)),

@@ -1,6 +1,12 @@
 //! `docs/metrics.md` is made from the schema. `BLESS=1` renews it.
 
+mod alerts;
+mod scaling;
+mod support;
+
 use export::{Described, SCHEMA, schema};
+use saphyr::{LoadableYamlNode, Yaml};
+use scaling::at;
 
 const HEAD: &str = r#"plimsoll's own `/metrics`, in the Prometheus text format: the same names for every engine. Made from `signals.toml` and from
 the list in `crates/export/src/fixed.rs`. The version of the schema is a label of `plimsoll_build_info`; it changes where a name, a
@@ -16,6 +22,11 @@ label or a meaning does, and not where a family is added.
 - **Labels.** `server` is the address; `rank` is `dp0`, `dp1`, …, `dp0 tp1`, `dp0 pp1`, with `?` where the source did not say
   which; `pool` is `full`, `swa`, `mamba`, …; `tier` is `device`, `host` or `storage`. Everything else that is known of a server
   is on `plimsoll_server_info`. No label changes from one page to the next unless the server does.
+- **`plimsoll_waiting_requests` counts every queue**, those of `plimsoll_pd_bootstrap_requests`, `plimsoll_pd_prealloc_requests` and
+  `plimsoll_pd_transfer_requests` too: a sum of it and of them counts requests twice.
+- **Two gauges may stand still while nothing runs**, since engines leave what they said last: `plimsoll_gen_rate_tokens_per_second` and
+  `plimsoll_cache_hit_rate_ratio`. They are for looking at, not for alerts: take `rate()` of `plimsoll_gen_tokens_total`, and of
+  `plimsoll_cache_hits_tokens_total` over that of `plimsoll_cache_queries_tokens_total`.
 - **Counters** are the engine's own and start again when it does, as `rate()` expects.
 - **A ratio is never summed.** `plimsoll_server_in_use_ratio` is what a server's fullest rank has in use, of the pools that bind;
   `plimsoll_fleet_in_use_weighted_ratio` is the mean by capacity.
@@ -70,10 +81,17 @@ Requests thrown out in the last five minutes, by the rank that threw out most:
 max by (server) (increase(plimsoll_retracted_requests_total[5m]))
 ```
 
-plimsoll does not look any more, and the page is an old one:
+Servers that do not answer plimsoll:
 
 ```promql
-time() - plimsoll_snapshot_timestamp_seconds > 60
+plimsoll_up == 0
+```
+
+plimsoll is away, is not scraped, or its watch stands still: then `/metrics` answers 503 within a minute, so that the scrape fails
+and every series here ends. No alert on them can fire any more, so this is the first to have:
+
+```promql
+up{job="plimsoll"} == 0 or absent(up{job="plimsoll"})
 ```
 
 plimsoll looks and does not get through:
@@ -84,6 +102,26 @@ plimsoll_scrape_age_seconds > 3 * plimsoll_scrape_interval_seconds or rate(plims
 
 `docs/scaling.md` shows how to scale on these series, and how not to.
 "#;
+
+const ALERTS: &str = r"`packaging/plimsoll.rules.yml` is ready for `rule_files`; `docs/serve.md` has the `scrape_configs` with token and TLS. Each alert is
+tried on pages of ours by `promtool test rules`: that it fires, when, and that nothing else does.
+";
+
+/// The alerts of the file, a row each.
+fn alerts() -> String {
+    let text = std::fs::read_to_string(alerts::RULES).expect("the rules");
+    let file = Yaml::load_from_str(&text).expect("YAML");
+    let Yaml::Sequence(rules) = at(&file[0], "groups.0.rules") else { panic!("no rules") };
+    let mut rows = String::from("| alert | severity | after | says |\n|---|---|---|---|\n");
+    for rule in rules {
+        let word = |path: &str| scaling::word(rule, path);
+        let held = matches!(rule, Yaml::Mapping(keys) if keys.iter().any(|(key, _)| key.as_str() == Some("for")));
+        let after = if held { word("for") } else { "at once".to_owned() };
+        let says = word("annotations.summary").replace("{{ $labels.", "*").replace(" }}", "*");
+        rows += &format!("| `{}` | {} | {after} | {says} |\n", word("alert"), word("labels.severity"));
+    }
+    rows
+}
 
 fn rows(all: &[Described], said: bool) -> String {
     let mut text = String::from("| series | type | labels | means |\n|---|---|---|---|\n");
@@ -98,8 +136,9 @@ fn rows(all: &[Described], said: bool) -> String {
 fn metrics() {
     let all = schema();
     let text = format!(
-        "# Metrics\n\n{HEAD}\n## What servers say\n\nVersion {SCHEMA}. What ends in `_tokens` ends in `_blocks`, `_bytes`, `_states` or \
+        "# Metrics\n\n{HEAD}\n## Alerts\n\n{ALERTS}\n{}\n## What servers say\n\nVersion {SCHEMA}. What ends in `_tokens` ends in `_blocks`, `_bytes`, `_states` or \
          `_requests` where the engine counts these.\n\n{}\n## What plimsoll says of them, and of itself\n\n{}",
+        alerts(),
         rows(&all, true),
         rows(&all, false)
     );
@@ -118,8 +157,8 @@ fn metrics() {
 #[test]
 fn pages_name_real_series() {
     let all = schema();
-    for page in ["metrics.md", "scaling.md"] {
-        let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    for page in ["docs/metrics.md", "docs/scaling.md", "docs/serve.md", "README.md", "packaging/plimsoll.rules.yml"] {
+        let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).expect("a page");
         let names = text.split("plimsoll_").skip(1).map(|rest| {
             let end = rest.find(|letter: char| !(letter.is_ascii_lowercase() || letter == '_')).unwrap_or(rest.len());
@@ -128,7 +167,7 @@ fn pages_name_real_series() {
         // Names of its own that an example gives.
         for name in names.filter(|name| name != "plimsoll_" && !name.starts_with("plimsoll_decode_")) {
             let known = all.iter().any(|one| one.name == name || one.others.contains(&name));
-            assert!(known, "docs/{page} names {name}, which is no series");
+            assert!(known, "{page} names {name}, which is no series");
         }
     }
 }

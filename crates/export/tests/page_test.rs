@@ -111,6 +111,21 @@ fn what_may_not_be_believed_has_no_series() {
     }
 }
 
+/// A target that takes connections and never answers: nothing of that took 0 s, and no duty was measured.
+#[test]
+fn a_look_that_was_given_up_took_no_time_that_is_told() {
+    for (took_s, duty) in [(Some(0.0), Some(0.0)), (None, None)] {
+        let mut own = health();
+        own.targets[0].up = false;
+        (own.targets[0].took_s, own.targets[0].duty) = (took_s, duty);
+        let series = read(&page(&snapshot(vec![decode()]), &own));
+        for name in ["plimsoll_scrape_duration_seconds", "plimsoll_scrape_duty_ratio"] {
+            assert_eq!(series.get(&of_server(name)), None, "{name}");
+        }
+        assert_eq!(series[&of_server("plimsoll_scrape_age_seconds")], 3.2);
+    }
+}
+
 #[test]
 fn exactly_one_level_is_one() {
     for level in [Level::Unknown, Level::Calm, Level::Tight, Level::Strained, Level::Thrashing, Level::Stuck] {

@@ -1,5 +1,6 @@
 //! Prometheus' own checks of the page, of the queries in the documentation, and of what those answer.
 
+mod alerts;
 mod scaling;
 mod support;
 
@@ -17,10 +18,12 @@ use testkit::real::wanted;
 type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 5] = [
         ("promtool likes the page", likes_the_page),
         ("queries of docs/metrics.md are queries", queries),
         ("queries of docs/scaling.md answer what its tables say", answers),
+        ("alerts fire where they are to, and nowhere else", alerts_fire),
+        ("the configuration of docs/serve.md is one", configuration),
     ];
     let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test).with_ignored_flag(!wanted())).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -157,5 +160,33 @@ fn answers() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("tests.yml"), tests)?;
     promtool(folder.path(), &["test", "rules", "tests.yml"], "")?;
+    Ok(())
+}
+
+fn alerts_fire() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    promtool(folder.path(), &["check", "rules", alerts::RULES], "")?;
+    let rules = format!("-rule={}", alerts::RULES);
+    let other = Command::new("vmalert").args(["-dryRun", &rules]).output()?;
+    assert!(other.status.success(), "vmalert: {}", String::from_utf8_lossy(&other.stderr));
+    std::fs::write(folder.path().join("tests.yml"), alerts::tests())?;
+    promtool(folder.path(), &["test", "rules", "tests.yml"], "")?;
+    Ok(())
+}
+
+/// With its token and its rules in the places that it names.
+fn configuration() -> Result<(), Failed> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md"))?;
+    let example = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let example = example.into_iter().find(|block| block.contains("scrape_configs:")).ok_or("no example")?;
+    let folder = tempfile::tempdir()?;
+    let rules = std::fs::read_to_string(alerts::RULES)?;
+    for (name, text) in [("plimsoll.token", "token"), ("page.pem", ""), ("plimsoll.rules.yml", &rules)] {
+        assert!(example.contains(&format!("/etc/prometheus/{name}")), "{name} is not named");
+        std::fs::write(folder.path().join(name), text)?;
+    }
+    let here = folder.path().to_str().ok_or("a path")?;
+    std::fs::write(folder.path().join("prometheus.yml"), example.replace("/etc/prometheus", here))?;
+    promtool(folder.path(), &["check", "config", "prometheus.yml"], "")?;
     Ok(())
 }

@@ -14,12 +14,14 @@ pub mod pages;
 mod program;
 pub mod real;
 mod replay;
+mod schemas;
 mod script;
 mod serve;
 pub mod service;
 pub mod standin;
 pub mod systemd;
 
-pub use program::{OWN, Output, plimsoll, schema_faults};
+pub use program::{OWN, Output, plimsoll};
 pub use replay::{Answer, Manner, Replay};
+pub use schemas::{api_faults, event_faults, schema_faults};
 pub use serve::{Kept, Serve};

@@ -1,6 +1,5 @@
 //! Running the real binary.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -44,17 +43,4 @@ pub fn plimsoll(program: &str, arguments: &[&str]) -> Output {
         text: String::from_utf8_lossy(&output.stdout).into_owned(),
         errors: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
-}
-
-/// Where `value` breaks the schema that its own `schema` field names; empty when it holds.
-///
-/// # Panics
-/// When there is no such schema file, or it is no schema.
-pub fn schema_faults(value: &Value) -> Vec<String> {
-    let name = value["schema"].as_str().expect("a schema field").replace('/', "-");
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.schema.json"));
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let schema = serde_json::from_str(&text).expect("a JSON schema");
-    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
-    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }

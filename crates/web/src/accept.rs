@@ -14,14 +14,16 @@ use tokio_rustls::TlsAcceptor;
 use crate::connection::attend;
 use crate::listener::{Kind, Listener, Visitor};
 use crate::options::Options;
+use crate::places::{Denied, Place, Places, Who};
 use crate::routes::router;
 use crate::site::Site;
 use crate::source::Source;
 
-/// What is said where there is no room; its end is what matters.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 77\r\n\
-    Retry-After: 2\r\nConnection: close\r\n\r\n\
-    {\"schema\":\"plimsoll.error/1\",\"error\":\"too many connections are open at once\"}";
+/// What is said where there is no room.
+const FULL: &str =
+    "all connections are taken: come again in some seconds, and close pages and programs that nobody needs";
+/// What is said to who has his share.
+const GREEDY: &str = "your address has as many connections as are left for all others: close some of them, or come again in some seconds";
 
 /// Serves `source` on `listeners` until `shutdown` is done: streams end then, what was begun is answered, and what is still
 /// open after [`crate::Limits::stop`] is cut. It returns when nothing is left.
@@ -34,8 +36,8 @@ pub async fn serve(
     let (stopper, stop) = watch::channel(false);
     let tls = options.tls.as_ref().map(crate::Tls::acceptor);
     let room = Room {
-        remote: Arc::new(Semaphore::new(options.limits.most_connections)),
-        local: Arc::new(Semaphore::new(options.limits.most_local_connections)),
+        remote: Places::new(options.limits.most_connections),
+        local: Places::new(options.limits.most_local_connections),
         turned_away: Arc::new(Semaphore::new(options.limits.most_turned_away)),
     };
     let limit = options.limits.stop;
@@ -55,9 +57,39 @@ pub async fn serve(
 /// How many may be in.
 #[derive(Clone)]
 struct Room {
-    remote: Arc<Semaphore>,
-    local: Arc<Semaphore>,
+    remote: Places,
+    local: Places,
     turned_away: Arc<Semaphore>,
+}
+
+/// Where a visitor may go.
+enum Found {
+    Inside(Place),
+    /// To be told why not.
+    Outside(OwnedSemaphorePermit, &'static str),
+    Nothing,
+}
+
+impl Room {
+    /// Finds a place for who has come. With neither a place inside nor one to be sent away from, the rest waits in the system's
+    /// queue; but nobody waits behind a visitor who has his share.
+    async fn find(&self, places: &Places, who: Who) -> Found {
+        loop {
+            let outside = Arc::clone(&self.turned_away);
+            match places.take(who) {
+                Ok(place) => return Found::Inside(place),
+                Err(Denied::Greedy) => {
+                    return outside.try_acquire_owned().map_or(Found::Nothing, |place| Found::Outside(place, GREEDY));
+                }
+                Err(Denied::Full) => {}
+            }
+            tokio::select! {
+                biased;
+                Ok(place) = outside.acquire_owned() => return Found::Outside(place, FULL),
+                () = places.any() => {}
+            }
+        }
+    }
 }
 
 /// Lets visitors in by one listener until the site stops, then waits for them to leave.
@@ -78,20 +110,23 @@ async fn watch_door(listener: Listener, room: Room, tls: Option<TlsAcceptor>, si
                 continue;
             }
         };
-        // With neither a place inside nor one to be sent away from, the rest waits in the system's queue.
-        tokio::select! {
+        let place = tokio::select! {
             biased;
             () = site.stopped() => break,
-            Ok(place) = Arc::clone(places).acquire_owned() => {
+            place = room.find(places, visitor.who()) => place,
+        };
+        match place {
+            Found::Inside(place) => {
                 let attended = attend(visitor, tls.clone(), Arc::clone(&site), router.clone());
                 inside.spawn(async move {
                     attended.await;
                     drop(place);
                 });
             }
-            Ok(place) = Arc::clone(&room.turned_away).acquire_owned() => {
-                inside.spawn(turn_away(visitor, tls.is_some(), place));
+            Found::Outside(place, why) => {
+                inside.spawn(turn_away(visitor, tls.is_some(), why, place));
             }
+            Found::Nothing => drop(visitor),
         }
     }
     drop(listener);
@@ -107,20 +142,30 @@ async fn wait_out(error: &io::Error) {
 
 /// Says that there is no room. A connection that is closed before its request was read loses what was said on it, so the
 /// request is waited for, a moment.
-async fn turn_away(visitor: Visitor, tls: bool, _place: OwnedSemaphorePermit) {
+async fn turn_away(visitor: Visitor, tls: bool, why: &str, _place: OwnedSemaphorePermit) {
     let told = async {
         match visitor {
             // Without a handshake nothing can be said.
-            Visitor::Tcp(_) if tls => Ok(()),
-            Visitor::Tcp(mut stream) => say_full(&mut stream).await,
-            Visitor::Unix(mut stream) => say_full(&mut stream).await,
+            Visitor::Tcp(..) if tls => Ok(()),
+            Visitor::Tcp(mut stream, _) => say(why, &mut stream).await,
+            Visitor::Unix(mut stream) => say(why, &mut stream).await,
         }
     };
     let _ = timeout(Duration::from_secs(1), told).await;
 }
 
-async fn say_full(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin)) -> io::Result<()> {
-    stream.write_all(FULL).await?;
+/// Such an answer; its end is what matters.
+fn refusal(why: &str) -> String {
+    let body = format!("{{\"schema\":\"plimsoll.error/1\",\"error\":\"{why}\"}}");
+    let length = body.len();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nRetry-After: 2\r\n\
+         Connection: close\r\n\r\n{body}"
+    )
+}
+
+async fn say(why: &str, stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin)) -> io::Result<()> {
+    stream.write_all(refusal(why).as_bytes()).await?;
     stream.shutdown().await?;
     let mut head = [0; 2048];
     for _ in 0..32 {
@@ -137,9 +182,12 @@ mod tests {
 
     #[test]
     fn what_is_said_where_there_is_no_room_is_whole() {
-        let text = std::str::from_utf8(FULL).expect("text");
-        let (head, body) = text.split_once("\r\n\r\n").expect("head and body");
-        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{}", body.len());
-        assert!(serde_json::from_str::<serde_json::Value>(body).is_ok());
+        for why in [FULL, GREEDY] {
+            let text = refusal(why);
+            let (head, body) = text.split_once("\r\n\r\n").expect("head and body");
+            assert!(head.contains(&format!("Content-Length: {}", body.len())), "{}", body.len());
+            let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+            assert_eq!(body["error"], why);
+        }
     }
 }

@@ -43,9 +43,9 @@ pub(crate) async fn report(State(site): State<Arc<Site>>, request: Request) -> A
         return error(StatusCode::NOT_FOUND, "reports are given on the Unix socket only");
     }
     match query::report(request.uri()) {
+        // The exit code stands before what the command prints, so it is text, whatever follows.
         Ok(ask) => {
-            let kind = if ask.json { JSON } else { TEXT };
-            aside(&site, &site.reports, kind, takes_gzip(request.headers()), move |source| source.report(&ask)).await
+            aside(&site, &site.reports, TEXT, takes_gzip(request.headers()), move |source| source.report(&ask)).await
         }
         Err(sentence) => error(StatusCode::BAD_REQUEST, &sentence),
     }
@@ -59,7 +59,9 @@ async fn aside(
     work: impl FnOnce(&dyn Source) -> Result<Vec<u8>, Refused> + Send + 'static,
 ) -> Answer {
     let Ok(Ok(turn)) = timeout(site.limits.turn, Arc::clone(gate).acquire_owned()).await else {
-        return later(StatusCode::SERVICE_UNAVAILABLE, "too many ask for this at once");
+        let sentence =
+            "others ask the disk at the same time: come again in some seconds, or ask for a shorter time or one server";
+        return later(StatusCode::SERVICE_UNAVAILABLE, sentence);
     };
     let source = Arc::clone(&site.source);
     let done = spawn_blocking(move || {
@@ -73,6 +75,9 @@ async fn aside(
     match done.await {
         Ok(Ok((plain, packed))) => alone(site, kind, plain, packed),
         Ok(Err(why)) => refused(&why),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "this went wrong on our side"),
+        Err(_) => error(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "this went wrong on our side, which is a fault of plimsoll: its log has the cause",
+        ),
     }
 }

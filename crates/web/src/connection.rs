@@ -18,26 +18,27 @@ use crate::busy::{Answering, Busy};
 use crate::door::Door;
 use crate::listener::Visitor;
 use crate::patience::Patient;
+use crate::places::Who;
 use crate::site::Site;
 
 /// Answers one visitor until either side has enough.
 pub(crate) async fn attend(visitor: Visitor, tls: Option<TlsAcceptor>, site: Arc<Site>, router: Router) {
     match (visitor, tls) {
-        (Visitor::Unix(stream), _) => serve(stream, Door::Local, &site, router).await,
-        (Visitor::Tcp(stream), None) => serve(stream, Door::Plain, &site, router).await,
-        (Visitor::Tcp(stream), Some(tls)) => {
+        (Visitor::Unix(stream), _) => serve(stream, Door::Local, None, &site, router).await,
+        (Visitor::Tcp(stream, who), None) => serve(stream, Door::Plain, Some(who), &site, router).await,
+        (Visitor::Tcp(stream, who), Some(tls)) => {
             let shaken = tokio::select! {
                 shaken = timeout(site.limits.head, tls.accept(stream)) => shaken,
                 () = site.stopped() => return,
             };
             if let Ok(Ok(stream)) = shaken {
-                serve(stream, Door::Tls, &site, router).await;
+                serve(stream, Door::Tls, Some(who), &site, router).await;
             }
         }
     }
 }
 
-async fn serve<S>(stream: S, door: Door, site: &Site, router: Router)
+async fn serve<S>(stream: S, door: Door, who: Who, site: &Site, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -47,6 +48,7 @@ where
     let service = service_fn(move |mut request: Request<Incoming>| {
         let work = busy.start();
         request.extensions_mut().insert(door);
+        request.extensions_mut().insert(who);
         let answer = inner.call(request);
         async move { answer.await.map(|answer| answer.map(|body| Answering { body, work: Some(work) })) }
     });

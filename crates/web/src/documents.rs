@@ -16,6 +16,10 @@ use crate::site::Site;
 /// What Prometheus' text is called.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// What is said while nothing is looked at any more.
+const STANDS_STILL: &str = "the watch stands still, and what it knows is not of now: its log says why (`journalctl -u plimsoll`), \
+                            and where no service does it, start plimsoll again";
+
 /// A document and its packed form. The document is held, so no other can have its address.
 type Slot = Mutex<Option<(Arc<[u8]>, Option<Bytes>)>>;
 
@@ -48,6 +52,9 @@ pub(crate) async fn gaps(State(site): State<Arc<Site>>, request: Request) -> Ans
 
 pub(crate) async fn metrics(State(site): State<Arc<Site>>, request: Request) -> Answer {
     match query::none(request.uri()) {
+        // A scrape that fails is what everybody is told of (`up`), and it ends the series. A page that says less, or says what
+        // was true, is seen by nobody.
+        Ok(()) if !site.source.health() => later(StatusCode::SERVICE_UNAVAILABLE, STANDS_STILL),
         Ok(()) => shared(METRICS, site.source.metrics(), &site.packed.metrics, request.headers()).await,
         Err(sentence) => error(StatusCode::BAD_REQUEST, &sentence),
     }
@@ -74,7 +81,7 @@ pub(crate) async fn health(State(site): State<Arc<Site>>) -> Answer {
     if site.source.health() {
         return whole(StatusCode::OK, TEXT, "ok\n");
     }
-    whole(StatusCode::SERVICE_UNAVAILABLE, TEXT, "the loop that watches has stopped\n")
+    whole(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{STANDS_STILL}\n"))
 }
 
 /// Who asks while it is being packed waits for that.

@@ -40,7 +40,7 @@ pub(crate) async fn keep_out(site: &Site, uri: &Uri, headers: &HeaderMap) -> Opt
         return None;
     }
     let Some(given) = headers.get(header::AUTHORIZATION) else {
-        return Some(unknown(path, headers));
+        return Some(unknown(path, headers, false));
     };
     if bearer(given.as_bytes()).is_some_and(|given| secret.is(given)) {
         return None;
@@ -57,21 +57,26 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 /// The answer to a wrong token. Guessing is slow, and many who guess at once are sent away.
 pub(crate) async fn wrong(site: &Site, path: &str, headers: &HeaderMap) -> Response<Body> {
     let Ok(_turn) = site.wrong_tokens.try_acquire() else {
-        return later(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens at once");
+        let sentence = "too many wrong tokens at once: come again in some seconds, with the right one";
+        return later(StatusCode::TOO_MANY_REQUESTS, sentence);
     };
     tokio::time::sleep(site.limits.wrong_token).await;
-    unknown(path, headers)
+    unknown(path, headers, true)
 }
 
-/// The answer to somebody who is not known: to people at the page's door a form, else a sentence.
-fn unknown(path: &str, headers: &HeaderMap) -> Response<Body> {
+/// The answer to somebody who is not known, or who showed something else: to people at the page's door a form, else a sentence.
+fn unknown(path: &str, headers: &HeaderMap, wrong: bool) -> Response<Body> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let person = ["/", LOGIN].contains(&path) && accept.contains("text/html");
     let mut answer = if person {
         whole(StatusCode::UNAUTHORIZED, HTML, &include_bytes!("../assets/sign_in.html")[..])
+    } else if wrong {
+        let sentence = "that is not the token: send the one that `plimsoll serve` was started with (token_file, token_env) \
+                        as `Authorization: Bearer …`";
+        error(StatusCode::UNAUTHORIZED, sentence)
     } else {
-        let sentence = "a token is needed, and this one or none is not it: send it as `Authorization: Bearer …`, \
-                        or open / in a browser and sign in";
+        let sentence = "a token is needed: send the one that `plimsoll serve` was started with (token_file, token_env) as \
+                        `Authorization: Bearer …`, or open / in a browser and sign in, again if the token is another one now";
         error(StatusCode::UNAUTHORIZED, sentence)
     };
     answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"plimsoll\""));

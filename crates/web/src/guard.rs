@@ -29,8 +29,10 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         }
     };
     let answer = timeout(site.limits.answer, work).await;
-    let mut answer =
-        answer.unwrap_or_else(|_| later(StatusCode::SERVICE_UNAVAILABLE, "this took too long, and was given up"));
+    let mut answer = answer.unwrap_or_else(|_| {
+        let sentence = "this took too long, and was given up: come again in some seconds, or ask for less";
+        later(StatusCode::SERVICE_UNAVAILABLE, sentence)
+    });
     finish(answer.headers_mut());
     answer
 }

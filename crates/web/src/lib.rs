@@ -19,6 +19,7 @@ mod listener;
 mod options;
 mod pack;
 mod patience;
+mod places;
 mod query;
 mod routes;
 mod secret;
@@ -37,3 +38,6 @@ pub use tls::{Tls, TlsError};
 
 /// What the API is and takes, as OpenAPI 3.1; also answered at `/api/v1/openapi.json`.
 pub const OPENAPI: &str = include_str!("../../../schemas/plimsoll.openapi.json");
+
+/// What the snapshot is, as a JSON schema, to which [`OPENAPI`] refers; answered beside it.
+pub const STATUS_SCHEMA: &str = include_str!("../../../schemas/plimsoll.status-1.schema.json");

@@ -1,7 +1,7 @@
 //! Where visitors come in. The only file of this crate that touches sockets by name; it only listens.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
+use crate::places::{Who, who};
 use crate::secret::Secret;
 
 /// Connections that wait in the system's queue.
@@ -27,10 +28,19 @@ pub(crate) enum Kind {
     Unix(UnixListener, #[expect(dead_code, reason = "dropped with the listener, it removes the file")] SocketFile),
 }
 
-/// One visitor.
+/// One visitor, with the address by which it is known.
 pub(crate) enum Visitor {
-    Tcp(TcpStream),
+    Tcp(TcpStream, IpAddr),
     Unix(UnixStream),
+}
+
+impl Visitor {
+    pub(crate) fn who(&self) -> Who {
+        match self {
+            Self::Tcp(_, who) => Some(*who),
+            Self::Unix(_) => None,
+        }
+    }
 }
 
 /// Why an address or path cannot be listened on, as a sentence.
@@ -117,10 +127,10 @@ impl Listener {
     pub(crate) async fn accept(&self) -> io::Result<Visitor> {
         match &self.0 {
             Kind::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, from) = listener.accept().await?;
                 // Frames of a stream are small, and should not wait for each other.
                 let _ = stream.set_nodelay(true);
-                Ok(Visitor::Tcp(stream))
+                Ok(Visitor::Tcp(stream, who(from.ip())))
             }
             Kind::Unix(listener, _) => Ok(Visitor::Unix(listener.accept().await?.0)),
         }

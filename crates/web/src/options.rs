@@ -21,7 +21,8 @@ pub struct Options {
 /// Bounds of everything that visitors can make a site hold. The defaults are what is served; tests have less patience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once over TCP; further ones are told 503 and closed.
+    /// Connections at once over TCP; further ones are told 503 and closed. Of these and of the streams nobody gets more than are
+    /// left for the others.
     pub most_connections: usize,
     /// Connections at once over the Unix socket: a flood over TCP does not close it.
     pub most_local_connections: usize,
@@ -65,7 +66,7 @@ impl Default for Limits {
             most_connections: 512,
             most_local_connections: 64,
             most_turned_away: 64,
-            most_streams: 64,
+            most_streams: 128,
             most_history: 4,
             most_held_bytes: 64 << 20,
             most_reports: 4,

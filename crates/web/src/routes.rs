@@ -27,6 +27,7 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/api/v1/report", get(blocking::report))
         .route("/api/v1/stream", get(stream::stream))
         .route("/api/v1/openapi.json", get(async || whole(StatusCode::OK, JSON, crate::OPENAPI)))
+        .route("/api/v1/plimsoll.status-1.schema.json", get(async || whole(StatusCode::OK, JSON, crate::STATUS_SCHEMA)))
         .fallback(async || error(StatusCode::NOT_FOUND, "nothing is here; /api/v1/openapi.json says what is where"))
         .layer(from_fn_with_state(Arc::clone(&site), guard::guard))
         .with_state(site)

@@ -9,6 +9,7 @@ use crate::documents::Packed;
 use crate::held::Held;
 use crate::hosts::Hosts;
 use crate::options::{Limits, Options};
+use crate::places::Places;
 use crate::secret::Secret;
 use crate::source::Source;
 
@@ -20,7 +21,7 @@ pub(crate) struct Site {
     pub(crate) limits: Limits,
     pub(crate) assets: Assets,
     pub(crate) packed: Packed,
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Places,
     pub(crate) history: Arc<Semaphore>,
     pub(crate) held: Held,
     pub(crate) reports: Arc<Semaphore>,
@@ -38,7 +39,7 @@ impl Site {
             hosts: Hosts::new(&options.hosts),
             assets: Assets::new(),
             packed: Packed::default(),
-            streams: Arc::new(Semaphore::new(limits.most_streams)),
+            streams: Places::new(limits.most_streams),
             history: Arc::new(Semaphore::new(limits.most_history)),
             held: Held::new(limits.most_held_bytes),
             reports: Arc::new(Semaphore::new(limits.most_reports)),

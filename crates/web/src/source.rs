@@ -15,13 +15,14 @@ pub trait Source: Send + Sync + 'static {
     fn snapshot(&self, server: Option<&str>) -> Option<Arc<[u8]>>;
     /// `plimsoll.gaps/1`.
     fn gaps(&self) -> Arc<[u8]>;
-    /// Prometheus text 0.0.4.
+    /// Prometheus text 0.0.4. Not asked while [`Source::health`] says no.
     fn metrics(&self) -> Arc<[u8]>;
     /// `plimsoll.history/1`; may block.
     fn history(&self, ask: &HistoryAsk) -> Result<Vec<u8>, Refused>;
     /// `plimsoll.events/1`; may block.
     fn events(&self, ask: &EventsAsk) -> Result<Vec<u8>, Refused>;
-    /// What `status` or `explain` would print; may block. Asked on the Unix socket only.
+    /// The exit code of `status` or `explain` on a line of its own, then what it would print; may block. Asked on the Unix
+    /// socket only.
     fn report(&self, ask: &ReportAsk) -> Result<Vec<u8>, Refused>;
     /// Ready frames of server-sent events, from now on (`event: servers\ndata: {…}\n\n`).
     fn frames(&self) -> broadcast::Receiver<Arc<[u8]>>;

@@ -10,9 +10,10 @@ use axum::http::header::{self, HeaderValue};
 use axum::http::{Response, StatusCode};
 use hyper::body::Frame;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use crate::answer::{error, later};
+use crate::places::{Denied, Place, Who};
 use crate::query;
 use crate::site::Site;
 
@@ -23,8 +24,9 @@ pub(crate) async fn stream(State(site): State<Arc<Site>>, request: Request) -> R
     if let Err(sentence) = query::none(request.uri()) {
         return error(StatusCode::BAD_REQUEST, &sentence);
     }
-    let Ok(place) = Arc::clone(&site.streams).try_acquire_owned() else {
-        return later(StatusCode::SERVICE_UNAVAILABLE, "too many watch at once; /api/v1/overview can still be asked");
+    let place = match site.streams.take(request.extensions().get::<Who>().copied().flatten()) {
+        Ok(place) => place,
+        Err(denied) => return later(StatusCode::SERVICE_UNAVAILABLE, &too_many(denied, site.limits.most_streams)),
     };
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(feed(site, sender, place));
@@ -35,8 +37,18 @@ pub(crate) async fn stream(State(site): State<Arc<Site>>, request: Request) -> R
     answer
 }
 
+fn too_many(denied: Denied, most: usize) -> String {
+    let who = match denied {
+        Denied::Full => format!("all {most} streams are taken: close pages that nobody looks at"),
+        Denied::Greedy => {
+            "your address has as many streams as are left for all others: close other tabs of the page".to_owned()
+        }
+    };
+    format!("{who}, and ask /api/v1/overview until then, every 5 s")
+}
+
 /// Feeds one reader until it leaves or the site stops.
-async fn feed(site: Arc<Site>, sender: mpsc::Sender<Bytes>, _place: OwnedSemaphorePermit) {
+async fn feed(site: Arc<Site>, sender: mpsc::Sender<Bytes>, _place: Place) {
     // First the ear, then the picture: what happens between comes twice, and not never.
     let mut frames = site.source.frames();
     if sender.send(Bytes::from_static(RETRY)).await.is_err() {

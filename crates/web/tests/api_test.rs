@@ -29,8 +29,21 @@ async fn every_document_is_answered_bare() {
     assert!(answer.text().contains("plimsoll_up 1"));
     assert_eq!(get(site.address, "/api/v1/report").await.status, 404);
     assert_eq!(get(site.address, "/healthz").await.text(), "ok\n");
+}
+
+/// Prometheus' `up` is 0 then, and the series end: an alert on any of them could never fire.
+#[tokio::test]
+async fn a_watch_that_stands_still_has_no_metrics() {
+    let site = Site::start(Options::default());
     site.source.alive.store(false, Ordering::SeqCst);
-    assert_eq!(get(site.address, "/healthz").await.status, 503);
+    for path in ["/metrics", "/healthz"] {
+        let answer = get(site.address, path).await;
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(answer.text().contains("journalctl -u plimsoll"), "{path}: {}", answer.text());
+        assert!(!answer.text().contains("plimsoll_up"), "{path}");
+    }
+    site.source.alive.store(true, Ordering::SeqCst);
+    assert_eq!(get(site.address, "/metrics").await.status, 200);
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ mod support;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use support::{FakeSource, LARGE, Site, answer_of, ask, connect, get, patiently, read_answer, until_end, with};
+use support::{
+    FakeSource, LARGE, Site, answer_of, ask, connect, connect_from, get, patiently, read_answer, until_end, with,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use web::Limits;
 
@@ -14,6 +16,26 @@ fn ms(ms: u64) -> Duration {
 }
 
 const HEAD: &[u8] = b"GET /api/v1/overview HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// What docs/serve.md says is what is served.
+#[test]
+fn the_documentation_has_the_bounds() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md")).expect("the page");
+    let most = Limits::default();
+    for row in [
+        format!("| connections | {}, and {} on the socket |", most.most_connections, most.most_local_connections),
+        format!("| streams (each open page has one) | {} |", most.most_streams),
+        format!("| questions to the history | {}, others wait up to {} s |", most.most_history, most.turn.as_secs()),
+        format!("| answers that are on their way to slow readers | {} MiB |", most.most_held_bytes >> 20),
+        format!("| {} KiB, within {} s |", most.head_bytes >> 10, most.head.as_secs()),
+        format!("| a connection without a question | {} minute |", most.idle.as_secs() / 60),
+        format!("| wrong tokens | {}, each", most.most_wrong_tokens),
+        format!("gets {} connections and {} streams", most.most_connections / 2, most.most_streams / 2),
+        format!("the handshake within {} s", most.head.as_secs()),
+    ] {
+        assert!(text.contains(&row), "docs/serve.md does not say: {row}");
+    }
+}
 
 #[tokio::test]
 async fn a_head_that_comes_drop_by_drop_ends() {
@@ -43,15 +65,22 @@ async fn a_head_that_comes_drop_by_drop_ends() {
 
 #[tokio::test]
 async fn a_connection_may_idle_longer_than_a_head_may_take() {
-    let limits = Limits { head: ms(100), idle: ms(1500), ..Limits::default() };
-    let site = Site::start(with(limits));
+    // Ten minutes: however busy the machine is, that is not over.
+    let site = Site::start(with(Limits { head: ms(100), idle: ms(600_000), ..Limits::default() }));
     let mut stream = connect(site.address).await;
     for _ in 0..3 {
         assert_eq!(answer_of(&mut stream, HEAD).await.status, 200);
         tokio::time::sleep(ms(300)).await;
     }
-    // Then it ends; and so does one that stops in the middle of its second head.
+}
+
+#[tokio::test]
+async fn a_connection_that_idles_ends() {
+    let site = Site::start(with(Limits { head: ms(100), idle: ms(500), ..Limits::default() }));
+    let mut stream = connect(site.address).await;
+    assert_eq!(answer_of(&mut stream, HEAD).await.status, 200);
     assert!(until_end(&mut stream).await.is_empty());
+    // And so does one that stops in the middle of its second head.
     let mut half = connect(site.address).await;
     assert_eq!(answer_of(&mut half, HEAD).await.status, 200);
     half.write_all(&HEAD[..20]).await.expect("half a head");
@@ -128,13 +157,14 @@ async fn a_reader_that_is_only_slow_gets_everything() {
 #[tokio::test]
 async fn one_connection_too_many_is_told_so() {
     let site = Site::start(with(Limits { most_connections: 2, ..Limits::default() }));
-    let (mut one, mut two) = (connect(site.address).await, connect(site.address).await);
+    let (mut one, mut two) = (connect(site.address).await, connect_from(2, site.address).await);
     assert_eq!(answer_of(&mut one, HEAD).await.status, 200);
     assert_eq!(answer_of(&mut two, HEAD).await.status, 200);
     for _ in 0..5 {
         let answer = get(site.address, "/api/v1/overview").await;
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("2")));
         assert_eq!(answer.json()["schema"], "plimsoll.error/1");
+        assert!(answer.text().contains("all connections are taken: come again"), "{}", answer.text());
     }
     drop(one);
     patiently(async {
@@ -172,10 +202,12 @@ async fn the_disk_is_asked_by_few_at_once() {
 async fn streams_are_few() {
     let site = Site::start(with(Limits { most_streams: 2, ..Limits::default() }));
     let stream = b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    let (mut one, mut two) = (connect(site.address).await, connect(site.address).await);
+    let (mut one, mut two) = (connect(site.address).await, connect_from(2, site.address).await);
     assert_eq!(answer_of(&mut one, stream).await.status, 200);
     assert_eq!(answer_of(&mut two, stream).await.status, 200);
-    assert_eq!(ask(site.address, stream).await.status, 503);
+    let answer = ask(site.address, stream).await;
+    assert_eq!(answer.status, 503);
+    assert!(answer.text().contains("all 2 streams are taken") && answer.text().contains("/api/v1/overview"));
     drop(one);
     patiently(async {
         while ask(site.address, stream).await.status != 200 {
@@ -183,6 +215,38 @@ async fn streams_are_few() {
         }
     })
     .await;
+}
+
+/// One tab after the other, and never the last places of all: a page of somebody else still gets its stream.
+#[tokio::test]
+async fn one_visitor_takes_not_all_streams_and_not_all_connections() {
+    let site = Site::start(with(Limits { most_streams: 8, most_connections: 16, ..Limits::default() }));
+    let stream = b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut tabs = Vec::new();
+    for _ in 0..4 {
+        tabs.push(connect(site.address).await);
+        assert_eq!(answer_of(tabs.last_mut().expect("a tab"), stream).await.status, 200);
+    }
+    let mut fifth = connect(site.address).await;
+    let answer = answer_of(&mut fifth, stream).await;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("2")));
+    assert!(answer.text().contains("close other tabs"), "{}", answer.text());
+    let mut other = connect_from(2, site.address).await;
+    assert_eq!(answer_of(&mut other, stream).await.status, 200);
+    // Of sixteen connections one visitor holds eight at most, and as many only while so many are left: 8 of his, 1, and 7 free.
+    let mut idle = vec![fifth];
+    let refused = loop {
+        let mut another = connect(site.address).await;
+        let answer = answer_of(&mut another, HEAD).await;
+        if answer.status != 200 {
+            break answer;
+        }
+        idle.push(another);
+    };
+    assert_eq!((refused.status, tabs.len() + idle.len()), (503, 8));
+    assert!(refused.text().contains("your address") && refused.text().contains("close some"), "{}", refused.text());
+    let mut third = connect_from(3, site.address).await;
+    assert_eq!(answer_of(&mut third, HEAD).await.status, 200);
 }
 
 #[tokio::test]

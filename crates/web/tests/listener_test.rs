@@ -60,13 +60,15 @@ async fn the_socket_is_ours_alone_and_asks_no_token() {
     for (target, status) in [
         ("/api/v1/overview", 200),
         ("/", 200),
-        ("/api/v1/report?command=explain&width=80&target=http://a&target=http://b", 200),
+        ("/api/v1/report?command=explain&json=true&width=80&target=http://a&target=http://b", 200),
         ("/api/v1/report?command=doctor", 400),
     ] {
         let answer = answer_of(&mut stream, format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await;
         assert_eq!(answer.status, status, "{target}");
         if target.contains("explain") {
-            assert_eq!(answer.text(), "explain 80 http://a http://b");
+            // The exit code comes first, so it is text even where JSON was asked for.
+            assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+            assert_eq!(answer.text(), "0\nexplain 80 http://a http://b");
         }
     }
     let posted = answer_of(&mut stream, b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n").await;

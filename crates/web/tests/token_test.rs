@@ -27,6 +27,7 @@ async fn without_the_token_there_is_nothing_to_see() {
         assert_eq!(answer.status, 401, "{path}");
         assert_eq!(answer.header("www-authenticate"), Some("Bearer realm=\"plimsoll\""));
         assert!(!answer.text().contains(TOKEN));
+        assert!(answer.text().contains("token_file") && answer.text().contains("sign in"), "{}", answer.text());
     }
     // What shows nothing of the fleet: whether it lives, and the files that everybody has.
     assert_eq!(get(site.address, "/healthz").await.status, 200);
@@ -57,6 +58,7 @@ async fn only_the_token_itself_is_the_token() {
     for value in wrong {
         let answer = get_with(site.address, "/api/v1/overview", &format!("Authorization: {value}\r\n")).await;
         assert_eq!(answer.status, 401, "{value}");
+        assert!(answer.text().contains("that is not the token: send the one"), "{}", answer.text());
     }
     let mut bytes = b"GET /api/v1/overview HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ".to_vec();
     bytes.extend_from_slice(b"\xff\xfe\x80\r\n\r\n");

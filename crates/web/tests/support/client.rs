@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::patiently;
 
@@ -32,6 +32,13 @@ impl Answer {
 
 pub async fn connect(address: SocketAddr) -> TcpStream {
     patiently(TcpStream::connect(address)).await.expect("a connection")
+}
+
+/// A connection of another visitor: all of 127.0.0.0/8 is this host.
+pub async fn connect_from(last: u8, address: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).expect("an address of this host");
+    patiently(socket.connect(address)).await.expect("a connection")
 }
 
 /// Sends these bytes on a connection of their own, and reads the answer.

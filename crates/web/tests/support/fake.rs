@@ -136,7 +136,7 @@ impl Source for FakeSource {
     }
 
     fn report(&self, ask: &ReportAsk) -> Result<Vec<u8>, Refused> {
-        Ok(format!("{} {} {}", ask.command, ask.width, ask.targets.join(" ")).into_bytes())
+        Ok(format!("0\n{} {} {}", ask.command, ask.width, ask.targets.join(" ")).into_bytes())
     }
 
     fn frames(&self) -> broadcast::Receiver<Arc<[u8]>> {

@@ -5,7 +5,7 @@
 mod client;
 mod fake;
 
-pub use client::{Answer, answer_of, ask, connect, get, get_with, read_answer, until_end};
+pub use client::{Answer, answer_of, ask, connect, connect_from, get, get_with, read_answer, until_end};
 pub use fake::{FakeSource, LARGE};
 
 use std::net::SocketAddr;
