@@ -21,7 +21,7 @@ export function shape(pool, stale) {
 }
 
 function makeBar() {
-  return h("span", { class: "bar", "aria-hidden": "true" }, h("i", { class: "u" }), h("i", { class: "e" }));
+  return h("span.bar", { "aria-hidden": "true" }, h("i.u"), h("i.e"));
 }
 
 function setBar(bar, pool, stale) {
@@ -65,10 +65,10 @@ function percentOf(pool) {
 
 /** A line for a pool: its name, its bar, how much is in use. */
 export function poolLine(get) {
-  const name = h("span", { class: "pn" });
+  const name = h("span.pn");
   const bar = makeBar();
-  const use = h("span", { class: "pu" });
-  const line = h("span", { class: "pool" }, name, bar, use);
+  const use = h("span.pu");
+  const line = h("span.pool", name, bar, use);
   tip(line, () => {
     const { server, pool } = get();
     return pool ? poolWords(pool, isStale(server)) : "";
@@ -84,13 +84,13 @@ export function poolLine(get) {
 
 /** The legend, made of the same bars that it explains. */
 export function legend(into) {
-  const one = (kind, text, child) => h("span", {}, h("span", { class: `bar ${kind}`, "aria-hidden": "true" }, child), text);
+  const one = (kind, text, child) => h("span", h("span", { class: `bar ${kind}`, "aria-hidden": "true" }, child), text);
   into.append(
-    one("told", "used", h("i", { class: "u all" })),
-    one("told", "evictable", h("i", { class: "e all" })),
+    one("told", "used", h("i.u.all")),
+    one("told", "evictable", h("i.e.all")),
     one("told", "available"),
     one("apart", "headroom, not told apart"),
-    one("told stale", stateWord("stale"), h("i", { class: "u all" })),
+    one("told stale", stateWord("stale"), h("i.u.all")),
     one("unknown", "unknown"),
   );
 }

@@ -54,8 +54,8 @@ function* times(from, to, few) {
 /** A chart in `host`; `view` says what it shows: lines, from, to, events, unit, limits. Charts of a group share the cursor. */
 export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   const canvas = h("canvas", { "aria-hidden": "true" });
-  const cursor = h("i", { class: "cursor", hidden: true });
-  const select = h("i", { class: "select", hidden: true });
+  const cursor = h("i.cursor", { hidden: true });
+  const select = h("i.select", { hidden: true });
   const ctx = canvas.getContext("2d");
   let [wide, high, most, ink, pattern, drag] = [0, 0, 1, null, null, null];
   host.replaceChildren(canvas, cursor, select);

@@ -1,15 +1,17 @@
 // Making elements. Text goes in as text only, so that no server's name can become markup.
 
-/** An element with attributes and children; a function as an attribute is a listener. */
-export function h(tag, attributes = {}, ...children) {
+/** `tag.class.class`, attributes where there are any (a function is a listener), and children. */
+export function h(what, ...parts) {
+  const [tag, ...classes] = what.split(".");
   const made = document.createElement(tag);
   if (tag === "button") made.type = tag;
+  if (classes.length) made.className = classes.join(" ");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   for (const [name, held] of Object.entries(attributes)) {
     if (typeof held === "function") made.addEventListener(name, held);
-    else if (held === true) made.setAttribute(name, "");
-    else if (held !== false && held != null) made.setAttribute(name, held);
+    else if (held !== false && held != null) made.setAttribute(name, held === true ? "" : held);
   }
-  made.append(...children.filter((child) => child != null && child !== false));
+  made.append(...parts.filter((child) => child != null && child !== false));
   return made;
 }
 
@@ -19,7 +21,7 @@ export function say(element, text) {
 }
 
 /** A sentence in which `commands` are marked. */
-export const worded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+export const worded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", part) : part));
 
 export function mark(element, name, held) {
   if (held == null) element.removeAttribute(name);
@@ -70,7 +72,7 @@ export function startTips() {
 
 /** A button that copies what `text` is, also where the page is not served securely. */
 export function copyButton(text, what) {
-  const button = h("button", { class: "copy", "aria-label": `Copy ${what}` }, "copy");
+  const button = h("button.copy", { "aria-label": `Copy ${what}` }, "copy");
   button.addEventListener("click", async () => {
     let done = true;
     try {

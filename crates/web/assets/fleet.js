@@ -51,16 +51,16 @@ function card(url) {
   const view = { made, lines: [], shape: "" };
   view.build = (server) => {
     view.level = h("span");
-    view.use = h("span", { class: "use" });
-    view.what = h("span", { class: "what" });
-    view.pools = h("span", { class: "pools" });
-    view.foot = h("span", { class: "foot" });
+    view.use = h("span.use");
+    view.what = h("span.what");
+    view.pools = h("span.pools");
+    view.foot = h("span.foot");
     view.lines = shownPools(server).map((_, index) => poolLine(() => ({ server: get(), pool: shownPools(get())[index] })));
     view.all = server.pools.length > view.lines.length ? picture(4 * server.pools.length) : null;
     view.pools.append(...(view.all ? [view.all.box] : []), ...view.lines.map(({ line }) => line));
     mark(view.pools, "class", server.pools.length > 4 ? "pools many" : "pools");
-    view.slow = h("span", { class: "slow" });
-    made.replaceChildren(h("span", { class: "head" }, view.level, view.use), h("span", { class: "who" }, h("span", { class: "name" }, short(url)), view.what),
+    view.slow = h("span.slow");
+    made.replaceChildren(h("span.head", view.level, view.use), h("span.who", h("span.name", short(url)), view.what),
       view.pools, view.foot, view.slow);
   };
   view.draw = () => {
@@ -140,7 +140,7 @@ function cell(url) {
   const bars = picture(32);
   const use = h("span");
   const made = link(url, "cell");
-  made.append(glyph, bars.box, h("span", { class: "name" }, h("bdi", {}, short(url))), use);
+  made.append(glyph, bars.box, h("span.name", h("bdi", short(url))), use);
   const view = { made };
   view.draw = () => {
     const server = get();
@@ -165,7 +165,7 @@ const dense = () => fleet.servers.size > FEW;
 
 function group(name, urls, make, kind, count = urls.length) {
   return h("section", { class: `role ${kind}`, "aria-label": `${name}, ${several(count, "server")}` },
-    h("h3", {}, name, " ", h("small", {}, count > 1 ? String(count) : "")),
+    h("h3", name, " ", h("small", count > 1 ? String(count) : "")),
     h("div", { class: kind }, ...urls.map((url) => {
       const key = `${kind} ${url}`;
       if (!views.has(key)) {
@@ -198,7 +198,7 @@ export function drawFleet(changes, text) {
     mark(into, "class", held.kind === "cells" ? "dense" : "few");
     const groups = held.roles.map(([role, urls, count]) => group(role, urls, held.kind === "cells" ? cell : card, held.kind, count));
     if (held.first.length) groups.unshift(group("worst first", held.first, card, "cards"));
-    into.replaceChildren(...groups, held.none ? h("p", { class: "wait" }, "No server matches the filter.") : "");
+    into.replaceChildren(...groups, held.none ? h("p.wait", "No server matches the filter.") : "");
     for (const [name] of views) if (!fleet.servers.has(name.slice(name.indexOf(" ") + 1))) views.delete(name);
     changes = { urls: fleet.order };
     const links = servers();

@@ -7,13 +7,13 @@ import { fleet } from "./store.js";
 /** One gap with its fix; `urls` are the servers that have it. */
 export function gapEntry(gap, urls) {
   const { fix } = gap;
-  const row = (name, held) => held && h("div", {}, h("dt", {}, name), h("dd", {}, ...[held].flat()));
+  const row = (name, held) => held && h("div", h("dt", name), h("dd", ...[held].flat()));
   const servers = urls.length === 1 ? short(urls[0] ?? "the fleet") : several(urls.length, "server");
-  return h("details", { class: "gap" },
-    h("summary", {}, h("span", { class: "gap-what" }, gap.what), h("span", { class: "gap-of" }, servers),
-      h("span", { class: "gap-fix" }, "→ ", ...(fix.flag ? [h("code", {}, fix.flag), copyButton(fix.flag, fix.flag)] : [fix.where]))),
-    h("dl", {},
-      row("seen", gap.evidence), row("add", fix.flag && h("code", {}, fix.flag)), row("to", fix.flag && fix.where),
+  return h("details.gap",
+    h("summary", h("span.gap-what", gap.what), h("span.gap-of", servers),
+      h("span.gap-fix", "→ ", ...(fix.flag ? [h("code", fix.flag), copyButton(fix.flag, fix.flag)] : [fix.where]))),
+    h("dl",
+      row("seen", gap.evidence), row("add", fix.flag && h("code", fix.flag)), row("to", fix.flag && fix.where),
       row("then", fix.series?.length && fix.series.join(" ")), row("price", gap.price), row("meanwhile", gap.meanwhile),
       row("servers", urls.length > 1 && urls.map(short).join(" "))));
 }
@@ -46,6 +46,6 @@ export function drawGaps() {
     const entry = gapEntry(gap, urls);
     entry.open = open.has(gap.what);
     return entry;
-  }), groups.length ? "" : h("p", { class: "wait" }, "Nothing that plimsoll wants to know is hidden."));
+  }), groups.length ? "" : h("p.wait", "Nothing that plimsoll wants to know is hidden."));
   say(find("gap-count"), fleet.gaps.length ? `${several(fleet.gaps.length, "gap")} on ${several(new Set(fleet.gaps.map(({ server }) => server)).size, "server")}` : "none");
 }

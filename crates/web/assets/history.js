@@ -30,12 +30,12 @@ export function historyView(host, { group, brief, follower } = {}) {
   let painted = 0;
   const view = { lines: [], from: 0, to: 1, begin: 0, events: [], unit: "ratio", limits: [] };
   const title = h("h2");
-  const windows = h("div", { class: "windows", role: "group", "aria-label": "Window of time" });
-  const box = h("div", { class: "chart", tabindex: "0", role: "group" });
-  const now = h("p", { class: "readout" });
-  const words = h("p", { class: "summary" });
-  const list = h("ol", { class: "events", "aria-label": "Events, newest first" });
-  host.replaceChildren(h("div", { class: "top" }, title, windows), box, now, words, list);
+  const windows = h("div.windows", { role: "group", "aria-label": "Window of time" });
+  const box = h("div.chart", { tabindex: "0", role: "group" });
+  const now = h("p.readout");
+  const words = h("p.summary");
+  const list = h("ol.events", { "aria-label": "Events, newest first" });
+  host.replaceChildren(h("div.top", title, windows), box, now, words, list);
   const zoom = (from, to) => to - from >= 10 && set({ from, to });
   const plot = chart(box, view, { group, onZoom: zoom, onReset: () => set(range.back ?? range), onCursor: (at) => {
     drawn = at;
@@ -144,7 +144,7 @@ export function historyView(host, { group, brief, follower } = {}) {
       words.replaceChildren(...[...shown, ...more].map((_, index) => {
         const key = shown.length > 1 && index < shown.length ? h("i", { class: `dash${index % 4}` }) : "";
         if (key) key.style.borderTopColor = `var(--c${index})`;
-        return h("span", {}, key, h("b", { class: "plain" }));
+        return h("span", key, h("b.plain"));
       }));
     }
     [...shown, ...more].forEach((text, index) => say(words.children[index].lastChild, text));
@@ -153,9 +153,9 @@ export function historyView(host, { group, brief, follower } = {}) {
     const key = JSON.stringify(events);
     if (list.dataset.key === key) return;
     list.dataset.key = key;
-    list.replaceChildren(...events.map((event) => h("li", {}, h("button", { focus: () => plot.point(event.at), click: () => plot.point(event.at) },
-      h("time", {}, clock(event.at)), h("b", {}, ` ${event.kind} `), event.text))),
-      events.length ? "" : h("li", { class: "wait" }, "No events in this time."));
+    list.replaceChildren(...events.map((event) => h("li", h("button", { focus: () => plot.point(event.at), click: () => plot.point(event.at) },
+      h("time", clock(event.at)), h("b", ` ${event.kind} `), event.text))),
+      events.length ? "" : h("li.wait", "No events in this time."));
   }
 
   return {

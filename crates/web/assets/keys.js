@@ -10,8 +10,8 @@ const KEYS = [["j  k  ↓  ↑", "next or previous server"], ["← →", "beside
 
 export function showKeys() {
   const dialog = find("keys");
-  dialog.replaceChildren(h("h2", { id: "keys-name" }, "Keys"), h("dl", { class: "keys" }, ...KEYS.flatMap(([keys, what]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)])),
-    h("p", {}, "A dash (–) is a value that nothing tells; its reason is where the pointer or the focus is. ± is how far a rounded value may be off."),
+  dialog.replaceChildren(h("h2", { id: "keys-name" }, "Keys"), h("dl.keys", ...KEYS.flatMap(([keys, what]) => [h("dt", h("kbd", keys)), h("dd", what)])),
+    h("p", "A dash (–) is a value that nothing tells; its reason is where the pointer or the focus is. ± is how far a rounded value may be off."),
     h("button", { click: () => dialog.close() }, "close"));
   if (!dialog.open) dialog.showModal();
 }

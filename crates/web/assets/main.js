@@ -52,7 +52,7 @@ function drawLink() {
     say(link, `not live, ${span(Date.now() / 1000 - fleet.lost)} old`);
   } else say(link, fleet.ready ? "live" : "connecting");
   lost.hidden = !fleet.lost;
-  if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", type: "button", click: () => location.reload() }, "plimsoll was updated: reload"));
+  if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", click: () => location.reload() }, "plimsoll was updated: reload"));
 }
 
 onChange((changes) => {

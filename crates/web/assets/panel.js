@@ -41,23 +41,23 @@ function table(server) {
   const ages = [];
   for (const [where, key, reading] of signals(server)) {
     const state = fleet.lost && reading.value !== null ? "stale" : reading.state;
-    const old = h("td", { class: "num" }, DASH);
+    const old = h("td.num", DASH);
     if (reading.age_s !== null) ages.push([old, reading.age_s]);
     const from = listed([reading.source, reading.reason, reading.inputs.length && `from ${reading.inputs.join(", ")}`], "; ");
-    body.append(h("tr", { class: `st-${state}` }, h("td", {}, where), h("th", { scope: "row" }, plainName(key)), h("td", { class: "num" }, valueOf(reading)),
-      h("td", {}, reading.unit === "ratio" ? "" : plainName(reading.unit)), h("td", {}, stateWord(state)), old, h("td", { class: "from" }, from)));
+    body.append(h("tr", { class: `st-${state}` }, h("td", where), h("th", { scope: "row" }, plainName(key)), h("td.num", valueOf(reading)),
+      h("td", reading.unit === "ratio" ? "" : plainName(reading.unit)), h("td", stateWord(state)), old, h("td.from", from)));
   }
   const heads = ["where", "signal", "value", "unit", "state", "age", "source, or why not"];
-  return { ages, made: h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), body) };
+  return { ages, made: h("table", h("thead", h("tr", ...heads.map((head) => h("th", { scope: "col" }, head)))), body) };
 }
 
 /** What stands above the table: signs with their evidence, notes, accelerators. */
 function remarks(server) {
-  const signs = (server.signs ?? []).map((sign) => h("div", { class: "sign" }, h("b", {}, sign.what), h("p", {}, sign.evidence.join("; ")), h("p", {}, h("span", { class: "label" }, "next "), ...worded(sign.next))));
-  const notes = (server.notes ?? []).map((note) => h("p", { class: "note" }, note.text));
+  const signs = (server.signs ?? []).map((sign) => h("div.sign", h("b", sign.what), h("p", sign.evidence.join("; ")), h("p", h("span.label", "next "), ...worded(sign.next))));
+  const notes = (server.notes ?? []).map((note) => h("p.note", note.text));
   const gpus = (server.gpus ?? []).map((gpu) => `GPU ${gpu.index}: ${grouped(gpu.used_mib)} of ${grouped(gpu.total_mib)} MiB`);
   const place = listed([server.numa_nodes?.length && `NUMA node ${server.numa_nodes.join(", ")}`, ...gpus]);
-  return [...signs, ...notes, place && h("p", { class: "note" }, place)];
+  return [...signs, ...notes, place && h("p.note", place)];
 }
 
 async function load(view) {
@@ -131,25 +131,25 @@ export function openPanel(url) {
   const view = { url, signal: fleet.servers.get(url)?.pools.length ? "in_use" : "running", told: null };
   open = view;
   view.level = h("span");
-  view.use = h("span", { class: "figure" });
-  view.what = h("p", { class: "what" });
-  view.state = h("p", { class: "why" });
-  view.failed = h("p", { class: "trouble", role: "status" });
+  view.use = h("span.figure");
+  view.what = h("p.what");
+  view.state = h("p.why");
+  view.failed = h("p.trouble", { role: "status" });
   view.select = h("select", { "aria-label": "Signal in the chart", change: () => {
     view.signal = view.select.value;
     view.main.show(ofSignal(view));
   } });
-  view.remarks = h("div", { class: "remarks" });
+  view.remarks = h("div.remarks");
   view.gaps = h("div");
-  view.table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All signals" });
-  const first = h("section", { class: "hist" });
-  const second = h("section", { class: "hist low" });
+  view.table = h("div.scroll", { tabindex: "0", role: "region", "aria-label": "All signals" });
+  const first = h("section.hist");
+  const second = h("section.hist.low");
   const server = fleet.servers.get(url);
   dialog.replaceChildren(
-    h("div", { class: "top" }, h("h2", { id: "panel-name", tabindex: "-1" }, `${server?.role ?? "server"} ${short(url)}`), view.level, view.use,
+    h("div.top", h("h2", { id: "panel-name", tabindex: "-1" }, `${server?.role ?? "server"} ${short(url)}`), view.level, view.use,
       h("button", { "aria-label": "Close", click: () => dialog.close() }, "✕")),
-    view.what, view.state, view.remarks, h("label", { class: "pick", hidden: true }, "signal ", view.select), first, second,
-    view.gaps, view.failed, h("h3", {}, "All signals"), view.table);
+    view.what, view.state, view.remarks, h("label.pick", { hidden: true }, "signal ", view.select), first, second,
+    view.gaps, view.failed, h("h3", "All signals"), view.table);
   if (!dialog.open) dialog.showModal();
   find("panel-name").focus();
   dialog.scrollTop = 0;

@@ -43,7 +43,7 @@ function next(server, level) {
   if (sign) return worded(sign.next);
   if (server.unreachable) return ["See whether the server runs and its address is right; the last that was known stands below."];
   const gap = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag);
-  if (gap && level === "unknown") return ["To see it, add ", h("code", {}, gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag, gap.fix.flag)];
+  if (gap && level === "unknown") return ["To see it, add ", h("code", gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag, gap.fix.flag)];
   if (level === "calm" || level === "none") return ["Nothing needs doing."];
   return ["Open the server for its signals, their sources and the history."];
 }
@@ -51,17 +51,17 @@ function next(server, level) {
 let spokenOf = "";
 
 function nothing(into) {
-  into.replaceChildren(h("p", {}, levelMark("unknown"), " ", h("strong", {}, "no server is watched yet")),
-    h("p", { class: "next" }, "plimsoll serve looks for engines on this host again and again; others are named when it is started: ",
-      h("code", {}, "plimsoll serve http://host:port"), "."));
+  into.replaceChildren(h("p", levelMark("unknown"), " ", h("strong", "no server is watched yet")),
+    h("p.next", "plimsoll serve looks for engines on this host again and again; others are named when it is started: ",
+      h("code", "plimsoll serve http://host:port"), "."));
 }
 
 let parts = null;
 
 function frame(into) {
-  const line = h("p", { class: "worst" });
-  const why = h("p", { class: "why" });
-  const then = h("p", { class: "next" });
+  const line = h("p.worst");
+  const why = h("p.why");
+  const then = h("p.next");
   into.replaceChildren(line, why, then);
   parts = { line, why, then, key: "", nextKey: "" };
 }
@@ -84,9 +84,9 @@ export function drawVerdict() {
   const key = [word, server.url, server.role].join(" ");
   if (parts.key !== key) {
     parts.key = key;
-    parts.figure = h("span", { class: "figure" });
-    parts.rest = h("span", { class: "rest" });
-    parts.line.replaceChildren(levelMark(level, word), " ", h("span", { class: "role" }, server.role), " ",
+    parts.figure = h("span.figure");
+    parts.rest = h("span.rest");
+    parts.line.replaceChildren(levelMark(level, word), " ", h("span.role", server.role), " ",
       h("a", { href: `#${encodeURIComponent(server.url)}`, class: "name" }, short(server.url)), " ", parts.figure, " ", parts.rest);
   }
   const { figure: full, rest } = fullness(server);
@@ -100,7 +100,7 @@ export function drawVerdict() {
   const nextKey = [key, server.signs[0]?.next, Boolean(server.unreachable), gaps].join(" ");
   if (parts.nextKey !== nextKey) {
     parts.nextKey = nextKey;
-    parts.then.replaceChildren(h("span", { class: "label" }, "next "), ...next(server, levelOf(server)));
+    parts.then.replaceChildren(h("span.label", "next "), ...next(server, levelOf(server)));
   }
   const told = `${word}: ${fleet.headline}`;
   // Said aloud when the verdict or the server changes, not with every figure.
