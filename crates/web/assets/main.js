@@ -2,7 +2,7 @@
 
 import { h, find, mark, say, startTips } from "./dom.js";
 import { span } from "./words.js";
-import { fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
+import { DOOR, fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
 import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
 import { drawFleet, tickFleet } from "./fleet.js";
 import { drawGaps } from "./gaps.js";
@@ -13,7 +13,7 @@ import { fromHash, showKeys, startKeys, startTheme } from "./keys.js";
 
 const filter = find("filter");
 const chart = historyView(find("history"), { brief: true });
-let wasLost = false;
+let wasLive = true;
 let wasReady = false;
 let since = 0;
 let beats = 0;
@@ -44,14 +44,14 @@ function drawChart(urls, events) {
 
 function drawLink() {
   const link = find("link");
-  const lost = find("lost");
+  const old = `${span(Date.now() / 1000 - fleet.heard)} old`;
   mark(document.body, "class", fleet.lost ? "lost" : null);
-  if (fleet.lost) {
-    // Read aloud once; the age that counts on stands beside.
-    say(lost, `${lossWords()}: all that stands here is as of then`);
-    say(link, `not live, ${span(Date.now() / 1000 - fleet.lost)} old`);
-  } else say(link, fleet.ready ? "live" : "connecting");
-  lost.hidden = !fleet.lost;
+  // Read aloud once; the age that counts on stands beside.
+  if (fleet.lost) say(find("loss"), `${lossWords()}${fleet.ready ? ": all that stands here is as of then" : ""}`);
+  find("lost").hidden = !fleet.lost;
+  find("door").hidden = fleet.why !== DOOR;
+  say(link, fleet.live && !fleet.lost ? "live" : !fleet.ready ? "connecting" : fleet.lost ? `not live, ${old}`
+    : fleet.pace ? `no live stream: asked every ${fleet.pace} s` : `connecting, ${old}`);
   if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", click: () => location.reload() }, "plimsoll was updated: reload"));
 }
 
@@ -67,12 +67,12 @@ onChange((changes) => {
   drawGaps();
   drawWatch();
   drawPanel({ urls, events: changes.events }, false);
-  if (wasLost && !fleet.lost) {
+  if (fleet.live && !wasLive) {
     // What happened meanwhile is asked for; what nobody saw stays a hole.
     chart.load();
     reloadPanel(false);
   }
-  wasLost = Boolean(fleet.lost);
+  wasLive = fleet.live;
   if (!wasReady) {
     wasReady = true;
     follow();
@@ -116,6 +116,7 @@ const toggle = startTheme(() => {
 });
 find("theme").addEventListener("click", toggle);
 find("help").addEventListener("click", showKeys);
+find("door").addEventListener("click", () => location.reload());
 filter.addEventListener("input", () => drawFleet({ whole: true, urls: [] }, wanted()));
 startKeys(toggle, () => setFilter(filter.value));
 startTips();

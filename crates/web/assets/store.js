@@ -3,7 +3,9 @@
 import { clock, value } from "./words.js";
 
 export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", headline: "", totals: null, limits: null,
-  madeBy: null, taken: 0, heard: 0, lost: null, ready: false };
+  madeBy: null, taken: 0, heard: 0, lost: null, why: null, ready: false,
+  /** Whether a stream tells what happens; where none does, all is asked for once in so many seconds. */
+  live: false, pace: 0 };
 
 const listeners = new Set();
 let asked = false;
@@ -46,7 +48,7 @@ export function isStale(server) {
   // One that is silent may have a router that still speaks of it.
   if (server.unreachable) return !server.pools.some((pool) => /reported|derived|inferred/.test(pool.in_use?.[1]) && value(pool.in_use) !== null);
   const seconds = age(server);
-  return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3);
+  return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3) + fleet.pace;
 }
 
 /** The verdict as it may be shown: a router has no cache, so none. */
@@ -112,18 +114,19 @@ function takeServers(said) {
   changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
 }
 
+/** Why nothing comes where another token is wanted than the one that this browser has. */
+export const DOOR = "plimsoll asks for its token";
+
 /** Why nothing is live, and since when. */
 export const lossWords = () => `${fleet.why ?? "no connection to plimsoll"} since ${clock(fleet.lost)}`;
 
 /** Nothing is heard any more, or nothing new; what is shown is as of then. */
-function lose(why = null) {
+function lose(why = null, since = fleet.heard) {
   if (fleet.lost && fleet.why === why) return;
-  if (why) {
-    // What was told is as old as it says, not as its telling.
-    const late = Math.max(0, fleet.heard - fleet.taken);
-    fleet.heard -= late;
-    for (const server of fleet.servers.values()) server.heard -= late;
-  }
+  // What was told is as old as it says, not as its telling.
+  const late = Math.max(0, fleet.heard - since);
+  fleet.heard -= late;
+  for (const server of fleet.servers.values()) server.heard -= late;
   fleet.lost ??= fleet.heard || now();
   fleet.why = why;
   changed({ whole: true });
@@ -133,20 +136,32 @@ function found() {
   fleet.lost = fleet.why = null;
 }
 
-/** Listens for ever: the browser's own retry where it does that, ours where it gave up or the line went silent. */
+/** Listens for ever, while the page is seen: a browser has six connections to one place for all its tabs, and a stream keeps one. */
 export function listen() {
   let source = null;
-  let last = Date.now();
-  let retry = null;
-  const open = () => {
-    clearTimeout(retry);
+  let last = 0;
+  let next = null;
+  const later = (act, seconds) => {
+    clearTimeout(next);
+    next = setTimeout(act, 1000 * seconds);
+  };
+  const close = () => {
     source?.close();
+    source = null;
+    fleet.live = false;
+  };
+  const open = () => {
+    clearTimeout(next);
+    close();
+    last = Date.now();
     source = new EventSource("api/v1/stream");
     const on = (name, take) => source.addEventListener(name, (event) => {
       last = Date.now();
       take(JSON.parse(event.data));
     });
     on("overview", (said) => {
+      fleet.live = true;
+      fleet.pace = 0;
       takeOverview(said);
       check();
     });
@@ -154,28 +169,53 @@ export function listen() {
     on("happened", (event) => changed({ events: [event] }));
     on("ping", () => {});
     source.onerror = () => {
-      lose();
-      if (source.readyState === EventSource.CLOSED) {
-        clearTimeout(retry);
-        retry = setTimeout(open, 2000);
-      }
+      fleet.live = false;
+      // Where nothing answered the browser tries again by itself; where something said no, it is asked what it means.
+      if (source.readyState === EventSource.CLOSED) look();
+      else lose();
     };
   };
-  // A line can die without a word, and a watch can stand still behind a line that lives: plimsoll is asked which it is.
-  const check = async () => {
-    if (source.readyState !== EventSource.OPEN) return;
+  const health = () => fetch("healthz", { signal: AbortSignal.timeout(4000), cache: "no-store" });
+  const isWell = (answer) => {
+    // By plimsoll's own clock: ours may be another.
+    const late = Date.parse(answer.headers.get("date")) / 1000 - fleet.taken;
+    if (!answer.ok) lose("plimsoll answers, but its watch stands still", now() - (late || 0));
+    return answer.ok;
+  };
+  /** Without a stream, asks for what it would have told. */
+  const look = async () => {
+    const again = document.hidden ? look : open;
+    close();
+    fleet.pace = document.hidden ? 15 : 5;
+    later(again, fleet.pace);
     try {
-      const answer = await fetch("healthz", { signal: AbortSignal.timeout(4000), cache: "no-store" });
-      if (!answer.ok) return lose("plimsoll answers, but its watch stands still");
-      if (Date.now() - last < 60_000) return;
+      const [said, answer] = await Promise.all([ask("overview", {}, AbortSignal.timeout(4000)), health()]);
+      if (fleet.live) return;
+      takeOverview(said);
+      isWell(answer);
+    } catch ({ status, message }) {
+      lose(status === 401 ? DOOR : status ? `plimsoll refuses: ${message}` : null);
+      if (!status) later(again, 2);
+    }
+  };
+  /** A line can die without a word, and a watch can stand still behind a line that lives: plimsoll is asked which it is. */
+  const check = async () => {
+    try {
+      if (!isWell(await health()) || Date.now() - last < 60_000) return;
     } catch {
       lose();
     }
-    last = Date.now();
-    open();
+    if (source) open();
   };
-  open();
-  setInterval(() => Date.now() - last > 20_000 && check(), 5000);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return later(look, 5);
+    if (fleet.live) return clearTimeout(next);
+    fleet.pace = 0;
+    changed({ whole: true });
+    open();
+  });
+  (document.hidden ? look : open)();
+  setInterval(() => source?.readyState === EventSource.OPEN && Date.now() - last > 20_000 && check(), 5000);
 }
 
 /** A document of the API; its error is the server's own sentence where it has one. */
@@ -185,6 +225,6 @@ export async function ask(path, parameters, signal) {
     throw error.name === "AbortError" ? error : new Error("plimsoll does not answer");
   });
   const said = await answer.json().catch(() => null);
-  if (!answer.ok || !said) throw new Error(said?.error ?? `plimsoll answered ${answer.status}`);
+  if (!answer.ok || !said) throw Object.assign(new Error(said?.error ?? `plimsoll answered ${answer.status}`), { status: answer.status });
   return said;
 }

@@ -73,7 +73,7 @@ export function drawVerdict() {
   const own = server && levelOf(server) !== "none" ? server.level : fleet.level;
   const level = own in LEVELS ? own : "unknown";
   mark(into, "class", `lv-${level}${server && isStale(server) ? " stale" : ""}`);
-  document.title = fleet.lost ? "no connection – plimsoll" : server ? `${LEVELS[level]} ${level}${level === "calm" ? "" : ` ${short(server.url)}`} – plimsoll` : "plimsoll";
+  document.title = fleet.lost ? `${fleet.why ?? "no connection"} – plimsoll` : server ? `${LEVELS[level]} ${level}${level === "calm" ? "" : ` ${short(server.url)}`} – plimsoll` : "plimsoll";
   if (!server) {
     parts = null;
     return nothing(into);

@@ -3,8 +3,9 @@
 
     mock.py [--port N] [--fleet small|big|wide|calm|young|hostile|empty] [--every SECONDS]
 
-GET /mock?down=URL, /mock?up=URL, /mock?mute=1 (the stream stands still), /mock?mute=0, /mock?late=SECONDS (a history takes so long)
-change what it says while it runs.
+GET /mock?down=URL and /mock?up=URL change what it says while it runs, and /mock?NAME=NUMBER does, where NAME is
+mute (the stream stands still), late (a history takes so many seconds), skew (its clock is so many seconds ahead),
+full (no further stream), shut (nothing without a token), fail (no history now).
 """
 import argparse
 import json
@@ -24,11 +25,19 @@ LEVELS = ["stuck", "thrashing", "strained", "tight", "unknown", "calm"]
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
+KNOBS = dict(mute=0, late=0, skew=0, full=0, shut=0, fail=0)
+
+
+def clock():
+    """The time by the clock of the machine that this stands for."""
+    return time.time() + KNOBS["skew"]
+
+
 class Fleet:
     def __init__(self, kind, every):
-        self.kind, self.every, self.down, self.mute, self.late = kind, every, set(), False, 0.0
-        self.since = time.time() - 6000
-        self.begun = time.time() - (180 if kind == "young" else 9 * 86400)
+        self.kind, self.every, self.down, self.looked = kind, every, set(), clock()
+        self.since = clock() - 6000
+        self.begun = clock() - (180 if kind == "young" else 9 * 86400)
         self.made = {"small": self.small, "big": self.big, "calm": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
 
     # What each server is: role, url, ranks, level of its use, and what is odd about it.
@@ -134,7 +143,7 @@ class Fleet:
                     ("kv-series", "KV cache fullness as Prometheus series: off"), ("retractions", "requests thrown out because the pool was full: off"))]
 
     def overview(self):
-        at = time.time()
+        at = self.looked = self.looked if KNOBS["mute"] else clock()
         servers = [self.server(s, at) for s in self.made]
         servers.sort(key=lambda s: (LEVELS.index(s["level"]), -max([p["in_use"][0] or 0 for p in s["pools"]], default=0)))
         counted = [p["in_use"][0] for s in servers for p in s["pools"] if p["in_use"][0] is not None]
@@ -156,13 +165,13 @@ class Fleet:
         first = self.made[0]["url"] if self.made else ""
         made = [(1900, "restart", "started again, after 41 s"), (1500, "retracted", "12 requests thrown out in 60 s"), (700, "queue", "requests wait: 14"),
                 (240, "verdict", "tight → strained: 97.6 % of the full pool is in use")]
-        now = time.time()
+        now = clock()
         return [dict(at=now - ago, server=first, kind=kind, text=self.made[0].get("odd", text), value=None)
                 for ago, kind, text in made if first and since <= now - ago <= until]
 
     def history(self, ask):
-        time.sleep(self.late)
-        now = time.time()
+        time.sleep(KNOBS["late"])
+        now = clock()
         until = float(ask.get("to", [now])[0])
         spans = {"15m": 900, "1h": 3600, "6h": 21600, "24h": 86400, "7d": 604800}
         window = ask.get("window", ["1h"])[0]
@@ -214,21 +223,21 @@ class Fleet:
         for s in self.made:
             if url and s["url"] != url:
                 continue
-            short, ranks = self.server(s, time.time()), {}
+            short, ranks = self.server(s, clock()), {}
             for p in short["pools"]:
                 rank = ranks.setdefault(p["rank"], dict(rank=dict(dp=int(p["rank"][2:] or 0) if p["rank"] else 0, tp=0, pp=0), pools=[],
                     running=full(short["running"], "requests"), waiting=full(short["waiting"], "requests"),
                     retracted_total=full([None, "not_reported"], "requests"), evicted_total=full([1234567, "reported"], "tokens")))
                 rank["pools"].append(dict(pool=p["pool"], tier=p["tier"], **{k: full(p[k], "ratio" if k in ("in_use", "occupied") else "tokens")
                     for k in ("capacity", "used", "evictable", "available", "headroom", "in_use", "occupied")}))
-            views = [dict(worker=o["url"], role=o["role"], healthy=True, dp=0, in_use=full([self.use(o, 0, time.time()), "reported"], "ratio"))
+            views = [dict(worker=o["url"], role=o["role"], healthy=True, dp=0, in_use=full([self.use(o, 0, clock()), "reported"], "ratio"))
                      for o in self.made if s["role"] == "router" and o["role"] in ("prefill", "decode")][:4]
             servers.append(dict(url=s["url"], host=short["host"], engine=short["engine"], version=short["version"], role=s["role"], model=short["model"],
                 unit=short["unit"], pid=4242, numa_nodes=[0], gpus=[dict(index=0, used_mib=83000, total_mib=98304)], unreachable=short["unreachable"],
                 ranks=list(ranks.values()), router_view=views, verdict=dict(level=short["level"], reason=short["reason"]), notes=[],
                 gaps=[g for g in self.gaps() if g["server"] == s["url"]],
                 signs=[dict(evidence=["waiting 3 while 97.6 % in use"], window_s=60, **sign) for sign in short["signs"]]))
-        return dict(schema="plimsoll.status/1", made_by="plimsoll 0.1.0", taken_at=time.time(), servers=servers, gaps=self.gaps(), fleet={}, self={})
+        return dict(schema="plimsoll.status/1", made_by="plimsoll 0.1.0", taken_at=clock(), servers=servers, gaps=self.gaps(), fleet={}, self={})
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -236,6 +245,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(timestamp or clock())
+
+    def refuse(self, code, sentence):
+        self.give(code, "application/json", json.dumps(dict(schema="plimsoll.error/1", error=sentence)).encode())
 
     def give(self, code, kind, body):
         self.send_response(code)
@@ -257,20 +272,23 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/mock":
             fleet.down |= set(ask.get("down", []))
             fleet.down -= set(ask.get("up", []))
-            fleet.mute = ask.get("mute", ["1" if fleet.mute else "0"])[0] == "1"
-            fleet.late = float(ask.get("late", [fleet.late])[0])
+            KNOBS.update({name: float(ask[name][0]) for name in KNOBS if name in ask})
             return self.give(200, "text/plain", b"ok")
         if url.path == "/healthz":
-            return self.give(503 if fleet.mute else 200, "text/plain", b"ok")
+            return self.give(503 if KNOBS["mute"] else 200, "text/plain", b"ok")
+        if KNOBS["shut"] and url.path.startswith("/api/"):
+            return self.refuse(401, "a token is needed, and this one or none is not it")
+        if KNOBS["full"] and url.path == "/api/v1/stream" or KNOBS["full"] > 1:
+            return self.refuse(503, "too many watch at once; /api/v1/overview can still be asked")
         if url.path == "/api/v1/stream":
             return self.stream(fleet)
-        since = float(ask.get("from", [time.time() - 86400])[0])
+        since = float(ask.get("from", [clock() - 86400])[0])
         made = {"/api/v1/overview": fleet.overview, "/api/v1/history": lambda: fleet.history(ask),
                 "/api/v1/snapshot": lambda: fleet.snapshot(ask.get("server", [None])[0]),
-                "/api/v1/gaps": lambda: dict(schema="plimsoll.gaps/1", taken_at=time.time(), gaps=fleet.gaps()),
-                "/api/v1/events": lambda: dict(schema="plimsoll.events/1", notes=[], events=fleet.events(since, time.time()))}.get(url.path)
+                "/api/v1/gaps": lambda: dict(schema="plimsoll.gaps/1", taken_at=clock(), gaps=fleet.gaps()),
+                "/api/v1/events": lambda: dict(schema="plimsoll.events/1", notes=[], events=fleet.events(since, clock()))}.get(url.path)
         if not made:
-            return self.give(404, "application/json", b'{"schema":"plimsoll.error/1","error":"no such page"}')
+            return self.refuse(404, "no such page")
         self.give(200, "application/json", json.dumps(made()).encode())
 
     def stream(self, fleet):
@@ -287,9 +305,9 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.wfile.write(b"retry: 500\n\n")
             say("overview", fleet.overview())
-            while True:
+            while not KNOBS["shut"]:
                 time.sleep(fleet.every)
-                if not fleet.mute:
+                if not KNOBS["mute"]:
                     say("servers", fleet.frame())
         except OSError:
             pass

@@ -278,6 +278,28 @@ class Keys(Page):
         self.calm_console()
 
 
+class Tabs(Page):
+    fleet = "calm"
+
+    def test_more_tabs_than_a_browser_has_connections_all_live(self):
+        browser, first = self.browser, self.browser.tab()
+        # A browser opens six connections to one host for all of its tabs.
+        for _ in range(7):
+            last = browser.tab(new=True)
+            browser.open(self.address)
+            browser.until("return document.getElementById('link').textContent === 'live' && document.querySelectorAll('#roles a').length === 3")
+        browser.until("return /lowest/.test(document.querySelector('#history .chart').getAttribute('aria-label'))")
+        browser.tab(first)
+        browser.until("return document.getElementById('link').textContent === 'live'")
+        # One that was hidden for a while says how old it is until it is live again.
+        time.sleep(6)
+        self.mock.tell(full=2)
+        browser.tab(last)
+        browser.until("return /\\d+\\ss old/.test(document.getElementById('link').textContent)")
+        self.mock.tell(full=0)
+        browser.until("return document.getElementById('link').textContent === 'live'")
+
+
 class Lost(Page):
     def setUp(self):
         super().setUp()
@@ -298,6 +320,58 @@ class Lost(Page):
         time.sleep(3.2)
         self.assertGreaterEqual(browser.run(age), before + 2)
         self.shot("lost")
+
+    def test_a_token_that_is_asked_for_is_no_lost_connection(self):
+        browser = self.browser
+        self.mock.tell(shut=1)
+        browser.until("return document.body.classList.contains('lost')")
+        browser.until("return document.getElementById('lost').innerText.includes('plimsoll asks for its token since')")
+        self.assertNotIn("no connection", browser.text("#lost") + browser.run("return document.title"))
+        # The way in is a button: what stands here does not vanish by itself.
+        self.assertEqual(browser.text("#lost button"), "sign in")
+        self.assertRegex(browser.text("#verdict .worst").lower(), r"was (strained|tight)")
+        self.mock.tell(shut=0)
+        browser.until("return document.getElementById('link').textContent === 'live' && document.getElementById('lost').hidden")
+
+    def test_without_a_stream_it_asks_and_says_so(self):
+        browser = self.browser
+        self.mock.tell(full=1)
+        browser.open(self.address + "/?full")
+        browser.until("return document.querySelectorAll('#roles a').length === 7")
+        self.assertEqual(browser.text("#link"), "no live stream: asked every 5 s")
+        self.assertFalse(browser.run("return document.body.classList.contains('lost')"))
+        self.assertRegex(browser.text("#verdict .worst").lower(), r"^\W*(strained|tight)")
+        # It goes on asking, and nothing grows stale meanwhile.
+        browser.asked()
+        time.sleep(6)
+        self.assertTrue(any("/api/v1/overview" in url for url in browser.asked()))
+        self.assertFalse(browser.run("return document.querySelector(`#roles a[href*='1%3A30002']`).classList.contains('stale')"))
+        self.mock.tell(full=0)
+        browser.until("return document.getElementById('link').textContent === 'live'")
+
+    def test_a_refusal_is_said_in_the_words_of_plimsoll(self):
+        browser = self.browser
+        self.mock.tell(full=2)
+        browser.open(self.address + "/?refused")
+        told = browser.until("const it = document.getElementById('lost'); return !it.hidden && it.innerText")
+        self.assertIn("plimsoll refuses: too many watch at once", told)
+        # Nothing stands here yet.
+        self.assertNotIn("as of then", told)
+
+    def test_a_standing_watch_is_as_old_as_it_says_whatever_our_clock_says(self):
+        browser = self.browser
+        for skew in (-600, 600):
+            self.mock.tell(skew=skew)
+            time.sleep(1)
+            self.mock.tell(mute=1)
+            time.sleep(4)
+            browser.open(f"{self.address}/?{skew}")
+            browser.until("return document.body.classList.contains('lost')")
+            self.assertIn("its watch stands still", browser.text("#lost"))
+            age = browser.until("return Number(document.getElementById('link').textContent.match(/(\\d+)\\ss old/)?.[1])")
+            self.assertTrue(3 <= age <= 20, (skew, age))
+            self.mock.tell(mute=0)
+            browser.until("return !document.body.classList.contains('lost')")
 
     def test_it_comes_back_by_itself_when_serve_does(self):
         browser = self.browser
