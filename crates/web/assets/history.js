@@ -9,7 +9,7 @@ import { chart, readout } from "./chart.js";
 
 const WINDOWS = [["15m", 900, "15 min"], ["1h", 3600, "1 h"], ["6h", 21600, "6 h"], ["24h", 86400, "24 h"], ["7d", 604800, "7 days"], ["all", 0, "all"]];
 const MOST = 8;
-const ASKED = { series: [], events: [], notes: [] };
+const nothing = () => ({ series: [], events: [], notes: [] });
 
 const isOff = () => fleet.watch?.history?.state === "off";
 const began = () => fleet.watch?.history?.from ?? fleet.watch?.since ?? serverNow();
@@ -23,9 +23,12 @@ function usual() {
 /** A view in `host`. `of` is what to show: { server, signal, rank, pool, tier, title }. */
 export function historyView(host, { group, brief, follower } = {}) {
   let of = null;
-  let held = ASKED;
+  /** What was kept and what came since; null until it was asked for. */
+  let held = null;
+  let failed = null;
   let range = usual();
   let running = null;
+  let again = null;
   let drawn = null;
   let painted = 0;
   const view = { lines: [], from: 0, to: 1, begin: 0, events: [], unit: "ratio", limits: [] };
@@ -81,9 +84,15 @@ export function historyView(host, { group, brief, follower } = {}) {
   async function load() {
     if (!of) return;
     running?.abort();
+    clearTimeout(again);
     running = new AbortController();
     const mine = running;
     if (range.usual) range = usual();
+    // There is none to ask for: the chart begins with the page.
+    if (isOff()) {
+      held ??= nothing();
+      return draw();
+    }
     const [from, to] = bounds();
     const open = !range.from && range.window !== "all";
     const asked = { server: of.server, ...(open ? { window: range.window } : { from, to }) };
@@ -93,10 +102,14 @@ export function historyView(host, { group, brief, follower } = {}) {
       const [said, events] = await Promise.all([ask("history", { ...asked, signal: of.signal, rank: of.rank, pool: of.pool, tier: of.tier, points }, mine.signal),
         ask("events", asked, mine.signal)]);
       if (mine !== running) return;
-      held = { series: said.series, events: events.events, notes: [...said.notes, ...events.notes], failed: null };
+      held = { series: said.series, events: events.events, notes: [...said.notes, ...events.notes] };
+      failed = null;
     } catch (error) {
       if (error.name === "AbortError") return;
-      held = { series: [], events: [], notes: [], failed: error.message };
+      // What was drawn before is not less true for it.
+      held ??= nothing();
+      failed = error.message;
+      again = setTimeout(load, 10_000);
     }
     mark(box, "aria-busy", null);
     draw();
@@ -111,7 +124,8 @@ export function historyView(host, { group, brief, follower } = {}) {
   function draw() {
     const [from, to] = bounds();
     Object.assign(view, { from, to });
-    const made = held.series.map((series) => ({ name: nameOf(series), unit: series.unit, ...rows(series, to) }));
+    const { series: kept, events } = held ?? nothing();
+    const made = kept.map((series) => ({ name: nameOf(series), unit: series.unit, ...rows(series, to) }));
     const lastOf = (line) => line.last.findLast((held) => held !== null) ?? -1;
     if (made.length > MOST) made.sort((a, b) => lastOf(b) - lastOf(a));
     view.lines = made.slice(0, MOST);
@@ -119,7 +133,7 @@ export function historyView(host, { group, brief, follower } = {}) {
     // Without a history, what there is begins with the page.
     view.begin = isOff() ? made[0]?.at[0] ?? to : began();
     view.limits = fleet.limits && of.signal === "in_use" ? Object.values(fleet.limits) : [];
-    view.events = held.events.filter((event) => event.at >= from && event.at <= to);
+    view.events = events.filter((event) => event.at >= from && event.at <= to);
     plot.draw();
     painted = Date.now();
     tell(made.length);
@@ -136,9 +150,9 @@ export function historyView(host, { group, brief, follower } = {}) {
       return `${name}${amount(sum.latest, line.unit)} at ${clock(sum.at)}, lowest ${amount(sum.least, line.unit)}, highest ${amount(sum.most, line.unit)}${dark}`;
     });
     const off = isOff();
-    const none = held === ASKED ? "…" : held.failed ? `No history: ${held.failed}` : off ? "No history is kept." : "Nothing was kept in this time.";
-    const shown = view.lines.length ? told.slice(0, brief ? 1 : MOST) : [none];
-    const more = [off && view.lines.length && "no history is kept: this was seen since the page was opened", many > MOST && `the fullest ${MOST} of ${many}`, ...held.notes.map((note) => note.text)].filter(Boolean);
+    const shown = view.lines.length ? told.slice(0, brief ? 1 : MOST) : [held ? "Nothing was kept in this time." : "…"];
+    const more = [off && "No history is kept: this was seen since the page was opened.", failed && `The history could not be read just now: ${failed}.`,
+      many > MOST && `the fullest ${MOST} of ${many}`, ...(held?.notes ?? []).map((note) => note.text)].filter(Boolean);
     // Lines of several are told apart by colour and dash, here as in the chart.
     if (words.children.length !== shown.length + more.length) {
       words.replaceChildren(...[...shown, ...more].map((_, index) => {
@@ -163,7 +177,7 @@ export function historyView(host, { group, brief, follower } = {}) {
       if (of && JSON.stringify(of) === JSON.stringify(next)) return;
       of = next;
       // What is held is another's.
-      held = ASKED;
+      held = failed = null;
       draw();
       load();
     },
@@ -171,7 +185,7 @@ export function historyView(host, { group, brief, follower } = {}) {
     set,
     /** Draws on: what was just looked at, or only the time that has passed. */
     live(server, events) {
-      if (!of || held === ASKED || range.from || held.failed) return;
+      if (!of || !held || range.from) return;
       if (!server && !events.length && Date.now() - painted < 900) return;
       const to = serverNow();
       if (server && server.url === of.server && !fleet.lost && age(server) !== null) {
@@ -192,6 +206,7 @@ export function historyView(host, { group, brief, follower } = {}) {
     redraw: () => plot.draw(true),
     stop() {
       running?.abort();
+      clearTimeout(again);
       plot.stop();
       of = null;
     },

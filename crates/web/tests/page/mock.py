@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for `plimsoll serve`: the page's files under the same policy, and documents of the same shapes.
 
-    mock.py [--port N] [--fleet small|big|wide|calm|young|hostile|empty] [--every SECONDS]
+    mock.py [--port N] [--fleet small|big|wide|calm|young|off|hostile|empty] [--every SECONDS]
 
 GET /mock?down=URL and /mock?up=URL change what it says while it runs, and /mock?NAME=NUMBER does, where NAME is
 mute (the stream stands still), late (a history takes so many seconds), skew (its clock is so many seconds ahead),
@@ -38,7 +38,7 @@ class Fleet:
         self.kind, self.every, self.down, self.looked = kind, every, set(), clock()
         self.since = clock() - 6000
         self.begun = clock() - (180 if kind == "young" else 9 * 86400)
-        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
+        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "off": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
 
     # What each server is: role, url, ranks, level of its use, and what is odd about it.
     def small(self):
@@ -153,7 +153,7 @@ class Fleet:
                     fleet=dict(in_use_max=[max(counted, default=None), "reported"], in_use_weighted=[sum(counted) / len(counted) if counted else None, "derived"]),
                     limits=dict(tight=0.85, strained=0.95), servers=servers, gaps=self.gaps(),
                     watch=dict(since=self.since, targets=len(servers), late=0, looks=12345, failed=3, notes=[],
-                               history=dict(state="kept", why=None, dir="/var/lib/plimsoll", bytes=123456789, limit_bytes=1 << 30, **{"from": self.begun})))
+                               history=dict(state="off" if self.kind == "off" else "kept", why=None, dir="/var/lib/plimsoll", bytes=123456789, limit_bytes=1 << 30, **{"from": self.begun})))
 
     def frame(self):
         whole = self.overview()
@@ -283,6 +283,10 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/api/v1/stream":
             return self.stream(fleet)
         since = float(ask.get("from", [clock() - 86400])[0])
+        if fleet.kind == "off" and url.path == "/api/v1/history":
+            return self.refuse(503, "no history is kept: see the notes of /api/v1/overview")
+        if KNOBS["fail"] and url.path == "/api/v1/history":
+            return self.refuse(503, "too many ask for this at once")
         made = {"/api/v1/overview": fleet.overview, "/api/v1/history": lambda: fleet.history(ask),
                 "/api/v1/snapshot": lambda: fleet.snapshot(ask.get("server", [None])[0]),
                 "/api/v1/gaps": lambda: dict(schema="plimsoll.gaps/1", taken_at=clock(), gaps=fleet.gaps()),

@@ -5,6 +5,7 @@ Each test that needs a certain fleet starts mock.py with it. PLIMSOLL_PAGE=http:
 against a running `plimsoll serve` instead.
 """
 import os
+import re
 import subprocess
 import sys
 import time
@@ -170,6 +171,21 @@ class Reading(Page):
         self.assertGreater(len(early), 3)
         self.assertEqual([told for told in early if "lowest" in told], [])
         self.assertRegex(browser.run(label).replace("\u00a0", " "), r"lowest \d+\.\d %, highest \d+\.\d %, not known for \d+ (s|min)")
+
+    def test_a_history_that_cannot_be_read_just_now_leaves_what_is_drawn(self):
+        browser = self.browser
+        label = "return document.querySelector('#history .chart').getAttribute('aria-label')"
+        browser.until(label.replace("return ", "return /lowest/.test(") + ")")
+        self.mock.tell(fail=1)
+        browser.run("document.querySelector(`#history [data-window='15m']`).click()")
+        browser.until("return /could not be read just now: too many ask for this at once/.test(document.querySelector('#history .summary').innerText)")
+        # The line is there, and goes on.
+        before = re.search(r"at (\S+), lowest", browser.run(label))[1]
+        browser.until(label.replace("return ", "return /lowest/.test(") + ")")
+        browser.until(label.replace("return ", "return !") + f".includes('at {before},')")
+        # And it is asked again soon.
+        self.mock.tell(fail=0)
+        browser.until("return !/could not be read/.test(document.querySelector('#history .summary').innerText)", seconds=20)
 
     def test_a_server_that_dies_and_comes_back(self):
         self.mock.tell(down=DECODE)
@@ -462,6 +478,20 @@ class Young(Page):
         self.assertIn("unreachable: connection refused", card)
         self.assertNotIn("was", card)
         self.assertFalse(self.browser.run("return document.querySelector(`#roles a[href*='10.0.0.3']`).classList.contains('stale')"))
+
+
+class NoHistory(Page):
+    fleet = "off"
+
+    def test_without_a_history_the_chart_is_live_from_when_the_page_was_opened(self):
+        browser = self.browser
+        label = "return document.querySelector('#history .chart').getAttribute('aria-label')"
+        browser.until(label.replace("return ", "return /lowest \\d/.test(") + ")")
+        browser.until("return /No history is kept: this was seen since the page was opened/.test(document.querySelector('#history .summary').innerText)")
+        before = re.search(r"at (\S+),", browser.run(label))[1]
+        browser.until(label.replace("return ", "return !") + f".includes('{before}')")
+        self.assertFalse([url for url in browser.asked() if "/api/v1/history" in url])
+        self.calm_console()
 
 
 class Empty(Page):
