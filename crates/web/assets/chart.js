@@ -1,7 +1,7 @@
 // One chart on a canvas: lines with the band between least and most, hatched holes, marks of events, a cursor.
 
 import { h } from "./dom.js";
-import { amount, clock, two } from "./words.js";
+import { amount, clock, several, two } from "./words.js";
 
 // Okabe and Ito's colours, told apart by most eyes; the dash is a second sign.
 const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3], [], [8, 3], [3, 3], [10, 3, 2, 3]];
@@ -101,8 +101,10 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
     for (const hole of [{ from: Math.max(view.from, view.begin), to: start }, ...(first?.holes ?? [])]) {
       const left = Math.max(PAD.left, across(hole.from));
       const right = Math.min(wide - PAD.right, across(hole.to));
+      ctx.globalAlpha = 0.4 + 0.6 * (hole.share ?? 1);
       if (right > left) ctx.fillRect(left, PAD.top, right - left, high - PAD.top - PAD.bottom);
     }
+    ctx.globalAlpha = 1;
   }
 
   /** Before the history begins nothing is unknown: there is nothing. */
@@ -118,10 +120,11 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   function line(made, index) {
     ctx.strokeStyle = ctx.fillStyle = ink[`c${index % 8}`];
     const count = made.at.length;
+    const many = view.lines.length > 2;
     for (let start = 0; start < count; start++) {
-      if (made.last[start] === null) continue;
+      if (made.max[start] === null) continue;
       let end = start;
-      while (end + 1 < count && made.last[end + 1] !== null) end++;
+      while (end + 1 < count && made.max[end + 1] !== null) end++;
       // The band keeps its outline, so that a peak narrower than a dot is still seen.
       ctx.setLineDash([]);
       ctx.lineWidth = 1;
@@ -129,7 +132,6 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
       for (let i = start; i <= end; i++) ctx.lineTo(across(made.at[i]), up(made.max[i]));
       for (let i = end; i >= start; i--) ctx.lineTo(across(made.at[i]), up(made.min[i]));
       ctx.closePath();
-      const many = view.lines.length > 2;
       ctx.globalAlpha = many ? 0.06 : 0.2;
       ctx.fill();
       ctx.globalAlpha = many ? 0.25 : 0.4;
@@ -138,7 +140,11 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
       ctx.setLineDash(DASHES[index % 8]);
       ctx.lineWidth = 1.5;
       ctx.beginPath();
-      for (let i = start; i <= end; i++) ctx.lineTo(across(made.at[i]), up(made.last[i]));
+      for (let i = start; i <= end; i++) {
+        if (made.last[i] === null) continue;
+        if (i > start && made.last[i - 1] === null) ctx.moveTo(across(made.at[i]), up(made.last[i]));
+        else ctx.lineTo(across(made.at[i]), up(made.last[i]));
+      }
       ctx.stroke();
       start = end;
     }
@@ -242,9 +248,12 @@ export function readout(view, at) {
     let index = line.at.findLastIndex((time) => time <= at);
     if (index < 0) return `${line.name} – before ${at < view.begin ? "the history begins" : "the first look"}`;
     const hole = line.holes.find((hole) => hole.from <= at && at < hole.to);
-    if (hole || line.last[index] === null) return `${line.name} – ${hole?.why ?? "nothing said"}`;
-    const wide = line.max[index] > line.min[index];
-    return `${line.name} ${amount(line.last[index], view.unit)}${wide ? ` (${amount(line.min[index], view.unit)} to ${amount(line.max[index], view.unit)})` : ""}`;
+    const [least, most, last] = [line.min[index], line.max[index], line.last[index]];
+    if (most === null || (hole && !hole.share)) return `${line.name} – ${hole?.why ?? "nothing said"}`;
+    const band = most > least ? `${amount(least, view.unit)} to ${amount(most, view.unit)}` : amount(most, view.unit);
+    const seen = line.seen[index];
+    const told = last === null ? `– ${hole?.why} (${band})` : amount(last, view.unit) + (most > least ? ` (${band})` : "");
+    return `${line.name} ${told}${seen ? `, ${seen[0]} of ${several(seen[1], "look")}` : ""}`;
   });
   const near = view.events.filter((event) => Math.abs(event.at - at) < (view.to - view.from) / 80).map((event) => `${event.kind}: ${event.text}`);
   return [clock(at), ...told, ...near].join(" · ");

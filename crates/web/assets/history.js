@@ -145,9 +145,10 @@ export function historyView(host, { group, brief, follower } = {}) {
     const told = view.lines.map((line) => {
       const sum = summary(line, view.from, view.to);
       const name = view.lines.length > 1 || line.name !== of.signal ? `${line.name}: ` : "";
-      if (sum.latest === null) return `${name}nothing known in this time`;
+      if (sum.most === null) return `${name}nothing known in this time`;
+      const latest = sum.latest === null ? "" : `${amount(sum.latest, line.unit)} at ${clock(sum.at)}, `;
       const dark = sum.dark >= 1 ? `, not known for ${span(sum.dark)}` : "";
-      return `${name}${amount(sum.latest, line.unit)} at ${clock(sum.at)}, lowest ${amount(sum.least, line.unit)}, highest ${amount(sum.most, line.unit)}${dark}`;
+      return `${name}${latest}lowest ${amount(sum.least, line.unit)}, highest ${amount(sum.most, line.unit)}${dark}`;
     });
     const off = isOff();
     const shown = view.lines.length ? told.slice(0, brief ? 1 : MOST) : [held ? "Nothing was kept in this time." : "…"];

@@ -233,6 +233,20 @@ class Series(Page):
         self.assertEqual([hole["why"] for hole in made["holes"]], ["unreachable"])
         self.assertEqual(made["sum"]["dark"], 60)
 
+    def test_a_step_that_was_mostly_unknown_is_no_unbroken_line(self):
+        # An hour of 720 looks each: all fresh, one fresh, one not.
+        steps = {"at": [0, 3600, 7200], "step_s": [3600] * 3, "min": [0.5, 0.9, 0.4], "max": [0.5, 0.9, 0.6], "last": [0.5, 0.9, 0.5], "mean": [0.5, 0.9, 0.5],
+                 "fresh": [720, 1, 719], "stale": [0] * 3, "not_reported": [0] * 3, "unreachable": [0, 719, 1], "impossible": [0] * 3}
+        made = self.rows({"steps": steps, "looks": {"at": [], "value": [], "state": ""}}, 10800)
+        within = [last for at, last in zip(made["at"], made["last"]) if 3600 <= at < 7200]
+        self.assertEqual(set(within), {None})
+        self.assertEqual([(hole["from"], hole["to"], hole["why"]) for hole in made["holes"]], [(3600, 7200, "unreachable"), (7200, 10800, "unreachable")])
+        # As long as its looks say: 719 of 720 of the one hour, 1 of 720 of the other.
+        self.assertAlmostEqual(made["sum"]["dark"], 3595 + 5)
+        # What the one look said is not lost.
+        self.assertEqual((made["sum"]["most"], made["sum"]["latest"]), (0.9, 0.5))
+        self.assertIn([1, 720], made["seen"])
+
 
 class Keys(Page):
     def test_a_walk_by_keyboard_alone(self):
