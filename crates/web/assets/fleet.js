@@ -1,14 +1,16 @@
 // The fleet by role: cards for few servers; for many, cards of the worst and a cell for each of the rest.
 
 import { h, mark, say, find, tip } from "./dom.js";
-import { LEVELS, ROLES, amount, figure, interval, listed, several, short, span, value } from "./words.js";
-import { fleet, age, bindingPool, isStale, levelOf } from "./store.js";
+import { DASH, LEVELS, ROLES, cause, dated, interval, listed, several, short, span, value } from "./words.js";
+import { fleet, age, bindingPool, byRouter, isStale, levelOf, oldness } from "./store.js";
 import { poolLine, poolShort, shape } from "./bar.js";
 import { setLevel } from "./verdict.js";
 
-/** As many servers get a card each; of more, only so many of the worst. */
-const FEW = 12;
+/** As many servers of a role get a card each, so that all stand on the first screen; of more, only so many of the worst. */
+const FEW = 3;
 const WORST = 3;
+/** As many have room for their names. */
+const NAMED = 40;
 
 /** So many servers are drawn in one frame. */
 const SLICE = 25;
@@ -21,14 +23,22 @@ let drawn = "";
 const matches = (server, text) => !text || [server.url, server.role, levelOf(server), server.model, server.unit, server.host, server.engine]
   .some((held) => String(held ?? "").toLowerCase().includes(text));
 
-/** What a server is, for one who hears the page. */
-function words(server) {
+const noCache = (server) => levelOf(server) === "none";
+
+/** What is known of a server besides how full it is; what it said too long ago is what it was. */
+function facts(server) {
+  const stale = isStale(server);
   const pool = bindingPool(server);
-  const level = levelOf(server);
-  return listed([`${server.role} ${short(server.url)}`, level === "none" ? "no cache of its own" : level, isStale(server) && "stale", server.reason,
-    pool && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`, `running ${figure(server.running, "requests")}`,
-    `waiting ${figure(server.waiting, "requests")}`, server.gaps && several(server.gaps, "gap"), server.slow], ", ");
+  const said = (name, reading, unit) => `${name} ${dated(reading, unit, stale)}`;
+  const queue = noCache(server) ? [] : [said("running", server.running, "requests"), said("waiting", server.waiting, "requests")];
+  return [oldness(server), value(pool?.headroom) !== null && said("headroom", pool.headroom, pool.unit ?? "tokens"), ...queue,
+    value(server.retracted_recent) > 0 && `${said("retracted", server.retracted_recent, "requests")} in 60 s`,
+    byRouter(server) && "figures by its router", server.gaps > 0 && several(server.gaps, "gap")];
 }
+
+/** What a server is, for one who hears the page. */
+const words = (server) => listed([`${server.role} ${short(server.url)}`, noCache(server) ? "no cache of its own" : levelOf(server),
+  isStale(server) && "stale", server.reason, ...facts(server), server.slow], ", ");
 
 function about(server) {
   const stale = isStale(server);
@@ -44,6 +54,8 @@ const link = (url, kind) => h("a", { class: kind, href: `#${encodeURIComponent(u
 
 /** Pools with a line of their own: all, or of very many the fullest. */
 const shownPools = ({ pools }) => (pools.length <= 16 ? pools : [...pools].sort((a, b) => (value(b.in_use) ?? -1) - (value(a.in_use) ?? -1)).slice(0, 8));
+
+const kindOf = (kind, server) => listed([kind, `lv-${levelOf(server)}`, isStale(server) ? "stale" : byRouter(server) && "told"], " ");
 
 function card(url) {
   const get = () => fleet.servers.get(url);
@@ -73,7 +85,8 @@ function card(url) {
     const stale = isStale(server);
     setLevel(view.level, level);
     const pool = bindingPool(server);
-    say(view.use, !pool ? "" : value(pool.in_use) === null ? "–" : `${stale || pool.in_use[1] === "stale" ? "was " : ""}${amount(value(pool.in_use), "ratio")} in use`);
+    say(view.use, !pool ? "" : value(pool.in_use) === null ? DASH : `${dated(pool.in_use.slice(0, 2), "ratio", stale)} in use`);
+    mark(view.use, "class", `use ${pool?.in_use?.[1] ?? ""}`);
     say(view.what, listed([dense() ? server.role : "", listed([server.engine, server.version], " "), server.model, server.unit]));
     const plain = server.pools.every((pool) => pool.pool === "full");
     const pools = shownPools(server);
@@ -84,21 +97,14 @@ function card(url) {
   };
   view.tick = () => {
     const server = get();
-    const seconds = age(server);
-    const pool = bindingPool(server);
-    const said = seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
-    const why = server.unreachable ? `unreachable: ${server.unreachable}` : ["unknown", "none"].includes(levelOf(server)) && server.reason;
-    say(view.foot, listed([why, view.all && `the fullest ${view.lines.length} of ${server.pools.length} pools`, value(pool?.headroom) !== null && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`,
-      !noCache(server) && `running ${figure(server.running, "requests")}`, !noCache(server) && `waiting ${figure(server.waiting, "requests")}`,
-      value(server.retracted_recent) > 0 && `retracted ${figure(server.retracted_recent, "requests")} in 60 s`,
-      server.gaps > 0 && several(server.gaps, "gap"), said]));
+    // Figures and their age first, lest a long cause push them out.
+    const why = server.unreachable ? `unreachable: ${cause(server.unreachable)}` : ["unknown", "none"].includes(levelOf(server)) && server.reason;
+    say(view.foot, listed([...facts(server), view.all && `the fullest ${view.lines.length} of ${server.pools.length} pools`, why]));
     say(view.slow, server.slow ? `slow: ${server.slow}` : "");
-    mark(made, "class", `card lv-${levelOf(server)}${isStale(server) ? " stale" : ""}`);
+    mark(made, "class", kindOf("card", server));
   };
   return view;
 }
-
-const noCache = (server) => levelOf(server) === "none";
 
 /** Pools as upright bars: paths, which cost the browser far less than an element each. */
 function columns(pools, stale, wide) {
@@ -132,27 +138,33 @@ function picture(wide) {
 }
 
 /** Whole percents for a cell; what is not nothing does not become it. */
-const whole = (share) => (share > 0 && share < 0.01 ? "<1 %" : `${Math.floor(100 * share)} %`);
+const whole = (share) => (share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.floor(100 * share)}\u00a0%`);
+
+/** How full a cell's server is, whether that is over, and who says it where it does not itself. */
+function brief(server) {
+  const pool = bindingPool(server);
+  const use = value(pool?.in_use);
+  if (use === null) return pool ? DASH : "";
+  return listed([(isStale(server) || pool.in_use[1] === "stale") && "was", byRouter(server) && "by router", whole(use)], " ");
+}
 
 function cell(url) {
   const get = () => fleet.servers.get(url);
   const glyph = h("b", { "aria-hidden": "true" });
   const bars = picture(32);
-  const use = h("span");
+  const use = h("span.use");
   const made = link(url, "cell");
   made.append(glyph, bars.box, h("span.name", h("bdi", short(url))), use);
   const view = { made };
   view.draw = () => {
     const server = get();
     const level = levelOf(server);
-    const stale = isStale(server);
-    const pool = bindingPool(server);
-    view.stale = stale;
+    view.stale = isStale(server);
     say(glyph, LEVELS[level] ?? "?");
     mark(glyph, "class", `level ${level}`);
-    mark(made, "class", `cell lv-${level}${stale ? " stale" : ""}`);
-    bars.draw(server.pools.slice(0, 16), stale);
-    say(use, pool ? (value(pool.in_use) === null ? "–" : whole(value(pool.in_use))) : "");
+    mark(made, "class", kindOf("cell", server));
+    bars.draw(server.pools.slice(0, 16), view.stale);
+    say(use, brief(server));
     mark(made, "aria-label", words(server));
   };
   view.tick = () => {
@@ -161,7 +173,7 @@ function cell(url) {
   return view;
 }
 
-const dense = () => fleet.servers.size > FEW;
+const dense = () => drawn.includes('"cells"');
 
 function group(name, urls, make, kind, count = urls.length) {
   return h("section", { class: `role ${kind}`, "aria-label": `${name}, ${several(count, "server")}` },
@@ -180,12 +192,12 @@ function group(name, urls, make, kind, count = urls.length) {
 /** Which servers stand where. */
 function plan(text) {
   const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
-  const first = shown.length > FEW ? shown.filter((server) => !["calm", "none"].includes(levelOf(server))).slice(0, WORST) : [];
-  const rest = shown.filter((server) => !first.includes(server));
-  const kind = shown.length > FEW ? "cells" : "cards";
   const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);
+  const kind = ROLES.some((role) => of(shown, role).length > FEW) ? "cells" : "cards";
+  const first = kind === "cells" ? shown.filter((server) => !["calm", "none"].includes(levelOf(server))).slice(0, WORST) : [];
+  const rest = shown.filter((server) => !first.includes(server));
   const roles = ROLES.map((role) => [role, of(rest, role).map(({ url }) => url), of(shown, role).length]);
-  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, none: !shown.length && fleet.servers.size > 0 };
+  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, named: shown.length <= NAMED, none: !shown.length && fleet.servers.size > 0 };
 }
 
 export function drawFleet(changes, text) {
@@ -195,7 +207,7 @@ export function drawFleet(changes, text) {
   if (key !== drawn) {
     drawn = key;
     const focused = into.contains(document.activeElement) ? document.activeElement.hash : null;
-    mark(into, "class", held.kind === "cells" ? "dense" : "few");
+    mark(into, "class", held.kind === "cells" ? `dense${held.named ? " named" : ""}` : "few");
     const groups = held.roles.map(([role, urls, count]) => group(role, urls, held.kind === "cells" ? cell : card, held.kind, count));
     if (held.first.length) groups.unshift(group("worst first", held.first, card, "cards"));
     into.replaceChildren(...groups, held.none ? h("p.wait", "No server matches the filter.") : "");

@@ -1,6 +1,6 @@
 // What the page knows, when it heard it, and whether it still hears.
 
-import { clock, value } from "./words.js";
+import { LEVELS, clock, span, value } from "./words.js";
 
 export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", headline: "", totals: null, limits: null,
   madeBy: null, taken: 0, heard: 0, lost: null, why: null, ready: false,
@@ -51,9 +51,20 @@ export function isStale(server) {
   return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3) + fleet.pace;
 }
 
-/** The verdict as it may be shown: a router has no cache, so none. */
+/** Whether it is silent, and what is shown is what its router says now. */
+export const byRouter = (server) => Boolean(server.unreachable) && !isStale(server);
+
+/** The verdict as it may be shown: a router has no cache, so none; one that is silent is not merely unknown. */
 export function levelOf(server) {
-  return server.role === "router" && !server.pools.length && !server.unreachable ? "none" : server.level;
+  if (server.unreachable && server.level === "unknown") return "unreachable";
+  return server.role === "router" && !server.pools.length ? "none" : server.level;
+}
+
+/** How old what is shown of a server is, where that matters. */
+export function oldness(server) {
+  const figure = bindingPool(server)?.in_use?.[4];
+  const seconds = figure == null ? age(server) : figure + Math.max(0, now() - server.heard);
+  return seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
 }
 
 /** The pool that decides: the fullest of those that bind, or of all where none is said to. */
@@ -67,6 +78,19 @@ export function bindingPool(server) {
 export function worst() {
   const servers = fleet.order.map((url) => fleet.servers.get(url)).filter(Boolean);
   return servers.find((server) => levelOf(server) !== "none") ?? servers[0] ?? null;
+}
+
+/** plimsoll's order, worst first, but that those that are lost come by how full they were; one that never answered is unknown. */
+function sorted(urls) {
+  const names = Object.keys(LEVELS);
+  const rank = (url) => {
+    const server = fleet.servers.get(url);
+    const level = levelOf(server);
+    const use = value(bindingPool(server)?.in_use);
+    const never = level === "unreachable" && use === null && server.age_s === null;
+    return never ? names.indexOf("unknown") - 0.1 : names.indexOf(level) - (level === "unreachable" ? use / 2 : 0);
+  };
+  return urls.map((url) => [rank(url), url]).sort(([a], [b]) => a - b).map(([, url]) => url);
 }
 
 function keep(server, at) {
@@ -92,7 +116,7 @@ function takeOverview(said) {
   common(said);
   fleet.servers.clear();
   for (const server of said.servers) keep(server, fleet.heard);
-  fleet.order = said.servers.map((server) => server.url);
+  fleet.order = sorted(said.servers.map((server) => server.url));
   fleet.limits = said.limits ?? null;
   fleet.madeBy ??= said.made_by;
   fleet.updated = fleet.madeBy !== said.made_by;
@@ -108,8 +132,7 @@ function takeServers(said) {
   for (const server of said.servers ?? []) keep(server, fleet.heard);
   for (const url of said.gone ?? []) fleet.servers.delete(url);
   const order = said.order ?? fleet.order;
-  fleet.order = order.filter((url) => fleet.servers.has(url));
-  for (const url of fleet.servers.keys()) if (!said.order && !fleet.order.includes(url)) fleet.order.push(url);
+  fleet.order = sorted([...new Set([...order, ...fleet.servers.keys()])].filter((url) => fleet.servers.has(url)));
   found();
   changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
 }

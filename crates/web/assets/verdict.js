@@ -1,8 +1,8 @@
 // The first thing read at three in the morning: which server, how full, why, and what to do.
 
 import { h, mark, say, find, copyButton, worded } from "./dom.js";
-import { LEVELS, clock, figure, grouped, listed, several, short, span, stateWord, value } from "./words.js";
-import { fleet, age, bindingPool, isStale, levelOf, serverNow, worst } from "./store.js";
+import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, stateWord, value } from "./words.js";
+import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst } from "./store.js";
 
 /** A verdict as its mark and its word. */
 function levelMark(level, word = level) {
@@ -26,12 +26,11 @@ export function fullness(server) {
     const state = pool.in_use?.[1] ?? "not_reported";
     return { figure: "– in use", rest: server.unreachable ? "" : `${stateWord(state)}${pool.in_use?.[3] ? `: ${pool.in_use[3]}` : ""}` };
   }
-  // What was said too long ago is not what is.
-  const was = isStale(server) || pool.in_use[1] === "stale" ? "was " : "";
+  const stale = isStale(server);
   const known = value(pool.headroom) !== null;
   const where = listed([pool.rank, pool.pool === "full" ? "" : pool.pool], " ");
-  return { figure: `${was}${figure(pool.in_use, "ratio")} in use`,
-    rest: `${where ? `on ${where}, ` : ""}headroom ${figure(pool.headroom, unit)}${known ? ` of ${figure(pool.capacity, unit)} ${unit}` : ""}` };
+  return { figure: `${dated(pool.in_use, "ratio", stale)} in use`,
+    rest: `${where ? `on ${where}, ` : ""}${byRouter(server) ? "by its router, " : ""}headroom ${dated(pool.headroom, unit, stale)}${known ? ` of ${figure(pool.capacity, unit)} ${unit}` : ""}` };
 }
 
 /** Why, once: what is unreachable is mostly unknown for that. */
@@ -70,7 +69,7 @@ export function drawVerdict() {
   const into = find("verdict");
   const server = worst();
   // The word is the server's that stands beside it.
-  const own = server && levelOf(server) !== "none" ? server.level : fleet.level;
+  const own = server && levelOf(server) !== "none" ? levelOf(server) : fleet.level;
   const level = own in LEVELS ? own : "unknown";
   mark(into, "class", `lv-${level}${server && isStale(server) ? " stale" : ""}`);
   document.title = fleet.lost ? `${fleet.why ?? "no connection"} – plimsoll` : server ? `${LEVELS[level]} ${level}${level === "calm" ? "" : ` ${short(server.url)}`} – plimsoll` : "plimsoll";

@@ -3,7 +3,7 @@
 export const DASH = "–";
 
 /** Verdicts, worst first, each with a mark of its own: colour is never the only sign. */
-export const LEVELS = { stuck: "■", thrashing: "⇄", strained: "◆", tight: "▲", unknown: "?", calm: "✓", none: "·" };
+export const LEVELS = { stuck: "■", thrashing: "⇄", strained: "◆", unreachable: "✕", tight: "▲", unknown: "?", calm: "✓", none: "·" };
 
 export const ROLES = ["router", "prefill", "decode", "unified", "store", "unknown"];
 
@@ -84,6 +84,9 @@ export function figure(reading, unit) {
   return told === null ? DASH : amount(told, unit) + plusMinus(reading, unit);
 }
 
+/** The same of what may be over: "was" stands before it where it is. */
+export const dated = (reading, unit, stale) => (value(reading) !== null && (stale || reading[1] === "stale") ? "was " : "") + figure(reading, unit);
+
 /** The same, with its state where that is not plain, and the reason where there is no value. */
 export function spoken(reading, unit) {
   const state = reading?.[1] ?? "not_reported";
@@ -91,6 +94,9 @@ export function spoken(reading, unit) {
   if (value(reading) === null) return `${DASH} (${stateWord(state)}${why})`;
   return figure(reading, unit) + (state === "reported" || state === "derived" ? "" : ` (${stateWord(state)}${why})`);
 }
+
+/** Why nothing answers, without the address that stands beside it. */
+export const cause = (text) => text.match(/\(([^()]+)\)$/)?.[1] ?? text.replace(/^GET \S+ /, "");
 
 /** A server's address without what all of them share. */
 export const short = (url) => String(url).replace(/^http:\/\//, "").replace(/\/$/, "");

@@ -49,7 +49,7 @@ try:
     browser.until(f"return /unreachable: /.test(document.querySelector(\"{CARD}\").innerText)")
     card = browser.text(CARD)
     # It is still what it was, as old as that is, and nothing of it is shown as now.
-    assert browser.run(IS_STALE) and f"was {use} in use" in card and "unknown" in card, card
+    assert browser.run(IS_STALE) and f"was {use} in use" in card and "unreachable" in card, card
     assert role == browser.run(f"return document.querySelector(\"{CARD}\").closest('section').getAttribute('aria-label')"), role
     assert browser.run(IS_LIVE), "plimsoll itself is well"
     shot("server-down")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for `plimsoll serve`: the page's files under the same policy, and documents of the same shapes.
 
-    mock.py [--port N] [--fleet small|big|wide|calm|young|off|hostile|empty] [--every SECONDS]
+    mock.py [--port N] [--fleet small|big|wide|calm|mid|young|off|hostile|empty] [--every SECONDS]
 
 GET /mock?down=URL and /mock?up=URL change what it says while it runs, and /mock?NAME=NUMBER does, where NAME is
 mute (the stream stands still), late (a history takes so many seconds), skew (its clock is so many seconds ahead),
@@ -38,7 +38,7 @@ class Fleet:
         self.kind, self.every, self.down, self.looked = kind, every, set(), clock()
         self.since = clock() - 6000
         self.begun = clock() - (180 if kind == "young" else 9 * 86400)
-        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "off": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
+        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "mid": self.mid, "off": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
 
     # What each server is: role, url, ranks, level of its use, and what is odd about it.
     def small(self):
@@ -65,6 +65,14 @@ class Fleet:
 
     def calm(self):
         return [dict(url=f"http://10.0.0.{n}:30000", role="unified", ranks=1, base=0.2, swing=0.05, model="qwen3-32b") for n in range(1, 4)]
+
+    def mid(self):
+        """A router, two prefill and eight decode: one strained, one that only its router speaks of, one whose figure is a day old."""
+        odd = {2: dict(base=0.97, swing=0.005), 4: dict(heard=True), 5: dict(old=0.1, figure=85320.0), 7: dict(base=0.99, swing=0.001)}
+        return ([dict(url="http://10.0.0.1:29001", role="router", ranks=0, base=0, swing=0, engine="smg", version="1.13.0", model=None)]
+                + [dict(url=f"http://10.0.1.{n}:30001", role="prefill", ranks=1, base=0.4, swing=0.1, model="glm-4.6") for n in (1, 2)]
+                + [dict(url=f"http://10.0.2.{n}:30002", role="decode", ranks=1, **dict(dict(base=0.5, swing=0.02, model="glm-4.6"), **odd.get(n, {})))
+                   for n in range(1, 9)])
 
     def young(self):
         """Watched for three minutes; one that only its router speaks of, and a gap that no flag mends."""
@@ -121,7 +129,11 @@ class Fleet:
         if down:
             for p in pools:
                 for key in ("capacity", "used", "evictable", "available", "headroom", "in_use", "occupied"):
-                    p[key] = [p[key][0], "stale"] if p[key][0] is not None else [None, "unreachable"]
+                    p[key] = [p[key][0], "stale", None, "no answer", 40.0] if p[key][0] is not None else [None, "unreachable"]
+        if s.get("figure"):
+            for p in pools:
+                p["in_use"] += [None, "the log says it", s["figure"]]
+        told = "stale" if down else "reported"
         count = None if s.get("mute") else int(worst * 20)
         return dict(url=s["url"], role=s["role"], engine=s.get("engine", "sglang"), version=s.get("version", "0.5.9"), model=s.get("model"),
                     host=s["url"][7:].split(":")[0], unit=s.get("unit"), level=level, reason=s.get("odd", reason),
@@ -129,8 +141,8 @@ class Fleet:
                             "next": "Send new work elsewhere until the queue falls; look for requests that never end."}] if level == "strained" else [],
                     gaps=2 if s.get("gap") else 0, unreachable="connection refused" if down or s.get("heard") else None, told_by_router=s["role"] in ("prefill", "decode"),
                     age_s=None if s.get("heard") or s.get("mute") and self.kind == "small" else s.get("old", 0.1) + (40.0 if down else 0), every_s=300.0 if s.get("slow") else self.every,
-                    took_s=3.0 if s.get("slow") else 0.012, slow=s.get("slow"), running=[count, "reported" if count is not None else "not_reported"],
-                    waiting=[3 if level == "strained" else 0, "reported"] if count is not None else [None, "not_reported"],
+                    took_s=3.0 if s.get("slow") else 0.012, slow=s.get("slow"), running=[count, told if count is not None else "not_reported"],
+                    waiting=[None, "not_reported"] if count is None else [None, "stale"] if s.get("swa") else [3 if worst > 0.95 else 0, told],
                     retracted_recent=[0, "inferred"] if s.get("plain") else [None, "not_reported"], pools=pools)
 
     def gaps(self):
@@ -257,8 +269,12 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Content-Security-Policy", POLICY),
                             ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-cache")):
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:
+            # Who asked is gone.
+            self.close_connection = True
 
     def do_GET(self):
         fleet, url = self.server.fleet, urlparse(self.path)

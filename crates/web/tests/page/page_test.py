@@ -141,6 +141,9 @@ class Reading(Page):
         self.assertEqual(self.browser.run("return document.querySelector(`#roles a[href*='10.0.0.3']`).classList.contains('stale')"), True)
         self.assertRegex(self.browser.text("#roles a[href*='10.0.0.3']"), r"9\d s old")
 
+    def test_a_sum_that_a_rank_is_missing_from_is_a_dash(self):
+        self.assertIn("waiting –", self.browser.text("#roles a[href*='30001']"))
+
     def test_a_slow_server_says_why_it_is_read_rarely(self):
         self.assertIn("takes 3.0 s to answer: read every 300 s", self.browser.text("#roles a[href*='30001']"))
 
@@ -192,6 +195,8 @@ class Reading(Page):
         self.browser.until("return /unreachable: connection refused/.test(document.querySelector(`#roles a[href*='1%3A30002']`).innerText)")
         self.assertEqual(self.browser.run("return document.querySelector(`#roles a[href*='1%3A30002']`).classList.contains('stale')"), True)
         self.assertRegex(self.browser.text("#verdict .worst"), r"(?s)decode.*was 9\d\.\d %")
+        # Its requests are what they were as well; how old all that is comes before the cause.
+        self.assertRegex(self.browser.text("#roles a[href*='1%3A30002'] .foot"), r"^\d+ s old .*headroom was [\d,]+ · running was \d+ · waiting was \d+ .*unreachable: connection refused")
         self.shot("server-down")
         self.mock.tell(up=DECODE)
         self.browser.until("return !document.querySelector(`#roles a[href*='1%3A30002']`).classList.contains('stale')")
@@ -492,6 +497,50 @@ class Young(Page):
         self.assertIn("unreachable: connection refused", card)
         self.assertNotIn("was", card)
         self.assertFalse(self.browser.run("return document.querySelector(`#roles a[href*='10.0.0.3']`).classList.contains('stale')"))
+
+
+class Mid(Page):
+    """A router, two prefill and eight decode servers on a laptop."""
+    fleet = "mid"
+
+    def beyond(self):
+        return self.browser.run("""const bottom = Math.min(innerHeight, document.getElementById('fleet').getBoundingClientRect().bottom);
+            return [...document.querySelectorAll('#roles a')].filter((it) => { const box = it.getBoundingClientRect(); return !box.height || box.bottom > bottom; }).map(({ hash }) => hash)""")
+
+    def test_every_server_stands_on_the_first_screen_the_worst_first(self):
+        browser = self.browser
+        self.assertEqual(browser.run("return document.querySelectorAll('#roles a').length"), 11)
+        self.assertEqual(self.beyond(), [])
+        self.assertLessEqual(browser.run("const it = document.getElementById('fleet'); return it.scrollHeight - it.clientHeight"), 0)
+        self.assertIn("10.0.2.7", browser.run("return document.querySelector('#roles a').hash"))
+        self.shot("mid")
+        browser.devtools("Emulation.setDeviceMetricsOverride", width=1366, height=650, deviceScaleFactor=1, mobile=False)
+        time.sleep(0.5)
+        self.assertEqual(self.beyond(), [])
+        self.shot("mid-low")
+
+    def test_what_is_old_or_told_by_another_says_so_in_a_line_too(self):
+        cell = "#roles a.cell[href*='10.0.2.{}']"
+        self.assertRegex(self.browser.text(cell.format(4)).replace("\n", " "), r"by router \d\d %")
+        self.assertIn("figures by its router", self.browser.run("return document.querySelector(arguments[0]).getAttribute('aria-label')", cell.format(4)))
+        self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector(arguments[0])).borderTopStyle", cell.format(4)), "dashed")
+        # Its server answered just now, its figure is from yesterday.
+        card = "#roles a[href*='10.0.2.5']"
+        self.assertRegex(self.browser.text(card).replace("\n", " "), r"was \d\d(\.\d)? %")
+        self.assertIn("23.7 h old", self.browser.run("return document.querySelector(arguments[0]).getAttribute('aria-label')", card).replace("\u00a0", " "))
+
+    def test_of_dead_ones_the_fullest_comes_first_and_before_a_calm_one(self):
+        browser = self.browser
+        for n in (1, 3, 2):
+            self.mock.tell(down=f"http://10.0.2.{n}:30002")
+        browser.until("return /^✕ 3 unreachable$/m.test(document.getElementById('counts').innerText)")
+        first = browser.run("return [...document.querySelectorAll('#roles a')].slice(0, 3).map(({ hash }) => decodeURIComponent(hash))")
+        # One that is strained still answers; of those that do not, the one that was at 97 %.
+        self.assertEqual(first[:2], ["#http://10.0.2.7:30002", "#http://10.0.2.2:30002"])
+        self.assertEqual(browser.text("#roles a[href*='10.0.2.2'] .level"), "✕ unreachable")
+        self.mock.tell(down="http://10.0.2.7:30002")
+        browser.until("return /unreachable\\s+decode/i.test(document.querySelector('#verdict .worst').innerText)")
+        self.assertIn("10.0.2.7", browser.text("#verdict .worst"))
 
 
 class NoHistory(Page):
