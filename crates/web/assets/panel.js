@@ -4,7 +4,7 @@ import { h, mark, say, find, worded } from "./dom.js";
 import { DASH, figure, grouped, interval, listed, short, span, stateWord } from "./words.js";
 import { fleet, age, ask, bindingPool, isStale, levelOf, lossWords } from "./store.js";
 import { historyView } from "./history.js";
-import { gapEntry } from "./gaps.js";
+import { gapEntries } from "./gaps.js";
 import { fullness, reasons, setLevel } from "./verdict.js";
 
 const POOL = ["in_use", "occupied", "used", "evictable", "available", "headroom", "capacity"];
@@ -81,7 +81,7 @@ async function load(view) {
     const gaps = JSON.stringify(server.gaps);
     if (view.gapKey !== gaps) {
       view.gapKey = gaps;
-      view.gaps.replaceChildren(...server.gaps.map((gap) => gapEntry(gap, [view.url])));
+      view.gaps.replaceChildren(...gapEntries(server.gaps));
     }
     say(view.failed, "");
   } catch (error) {
