@@ -1,7 +1,7 @@
 // One chart on a canvas: lines with the band between least and most, hatched holes, marks of events, a cursor.
 
 import { h } from "./dom.js";
-import { amount, clock, several, two } from "./words.js";
+import { amount, clock, several, two, zone } from "./words.js";
 
 // Okabe and Ito's colours, told apart by most eyes; the dash is a second sign.
 const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3], [], [8, 3], [3, 3], [10, 3, 2, 3]];
@@ -86,11 +86,12 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
       rule(PAD.left, y, right, y);
       ctx.fillText(view.unit === "ratio" ? `${Math.round(held * 100)} %` : amount(held, view.unit), PAD.left - 6, y);
     }
+    ctx.fillText(zone(view.to), PAD.left - 12, high - PAD.bottom / 2 + 1);
     ctx.textAlign = "center";
     for (const [at, text] of times(view.from, view.to, Math.max(2, (wide - PAD.left) / 64))) {
       const x = Math.round(across(at)) + 0.5;
       rule(x, PAD.top, x, high - PAD.bottom);
-      if (x < right - 12) ctx.fillText(text, x, high - PAD.bottom / 2 + 1);
+      if (x > PAD.left + 8 && x < right - 12) ctx.fillText(text, x, high - PAD.bottom / 2 + 1);
     }
   }
 
@@ -256,5 +257,5 @@ export function readout(view, at) {
     return `${line.name} ${told}${seen ? `, ${seen[0]} of ${several(seen[1], "look")}` : ""}`;
   });
   const near = view.events.filter((event) => Math.abs(event.at - at) < (view.to - view.from) / 80).map((event) => `${event.kind}: ${event.text}`);
-  return [clock(at), ...told, ...near].join(" · ");
+  return [`${clock(at)} ${zone(at)}`, ...told, ...near].join(" · ");
 }

@@ -30,6 +30,20 @@ export function mark(element, name, held) {
 
 export const find = (id) => document.getElementById(id);
 
+/** The address of a server in the page, and of a stretch of its history, so that a moment can be sent to somebody. */
+export const hashOf = (url, { from, to } = {}) => `#${encodeURIComponent(url)}${from ? `&from=${Math.floor(from)}&to=${Math.ceil(to)}` : ""}`;
+
+export function fromHash() {
+  const [url, ...rest] = location.hash.slice(1).split("&");
+  const given = new URLSearchParams(rest.join("&"));
+  const [from, to] = [Number(given.get("from")), Number(given.get("to"))];
+  try {
+    return { url: decodeURIComponent(url), range: from > 0 && to - from >= 10 ? { from, to } : {} };
+  } catch {
+    return { url: "", range: {} };
+  }
+}
+
 const tips = new WeakMap();
 
 /** What an element explains when the pointer or the focus is on it. */

@@ -1,6 +1,6 @@
 // The fleet by role: cards for few servers; for many, cards of the worst and a cell for each of the rest.
 
-import { h, mark, say, find, tip } from "./dom.js";
+import { h, hashOf, mark, say, find, tip } from "./dom.js";
 import { DASH, LEVELS, ROLES, cause, dated, interval, listed, several, short, span, value } from "./words.js";
 import { fleet, age, bindingPool, byRouter, isStale, levelOf, oldness } from "./store.js";
 import { poolLine, poolShort, shape } from "./bar.js";
@@ -50,7 +50,7 @@ function about(server) {
     [said, `asked every ${interval(server.every_s)}`].join(", "), server.slow, server.unreachable, ...pools, ...more], "\n");
 }
 
-const link = (url, kind) => h("a", { class: kind, href: `#${encodeURIComponent(url)}`, tabindex: "-1" });
+const link = (url, kind) => h("a", { class: kind, href: hashOf(url), tabindex: "-1" });
 
 /** Pools with a line of their own: all, or of very many the fullest. */
 const shownPools = ({ pools }) => (pools.length <= 16 ? pools : [...pools].sort((a, b) => (value(b.in_use) ?? -1) - (value(a.in_use) ?? -1)).slice(0, 8));

@@ -21,7 +21,7 @@ function usual() {
 }
 
 /** A view in `host`. `of` is what to show: { server, signal, rank, pool, tier, title }. */
-export function historyView(host, { group, brief, follower } = {}) {
+export function historyView(host, { group, brief, follower, onRange } = {}) {
   let of = null;
   /** What was kept and what came since; null until it was asked for. */
   let held = null;
@@ -71,6 +71,7 @@ export function historyView(host, { group, brief, follower } = {}) {
   function set(next) {
     range = next.from ? { ...next, back: range.from ? range.back : range } : next;
     follower?.set(range);
+    onRange?.(range);
     load();
   }
 

@@ -1,6 +1,6 @@
 // Keys, and what they do; the theme.
 
-import { h, find, say } from "./dom.js";
+import { h, find, hashOf, say } from "./dom.js";
 import { servers } from "./fleet.js";
 import { opened } from "./panel.js";
 
@@ -69,7 +69,7 @@ function move(key) {
 /** In an open panel, j and k go on to the next server of the list. */
 function turn(key) {
   const hashes = servers().map(({ hash }) => hash);
-  const at = hashes.indexOf(location.hash);
+  const at = hashes.indexOf(hashOf(opened()));
   const next = hashes[at + (key === "j" ? 1 : -1)];
   if (next) location.replace(next);
 }
@@ -108,13 +108,3 @@ export function startKeys(toggleTheme, clearFilter) {
     }
   });
 }
-
-/** The address of the page says which server is open, so that it can be sent to somebody. */
-export function fromHash() {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return "";
-  }
-}
-

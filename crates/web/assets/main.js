@@ -1,6 +1,6 @@
 // The page as a whole: what is drawn when something was heard, and each second while nothing is.
 
-import { h, find, mark, say, startTips } from "./dom.js";
+import { h, find, fromHash, hashOf, mark, say, startTips } from "./dom.js";
 import { span } from "./words.js";
 import { DOOR, fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
 import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
@@ -9,7 +9,7 @@ import { drawGaps } from "./gaps.js";
 import { historyView, titleOf } from "./history.js";
 import { legend } from "./bar.js";
 import { closePanel, drawPanel, openPanel, opened, reloadPanel } from "./panel.js";
-import { fromHash, showKeys, startKeys, startTheme } from "./keys.js";
+import { showKeys, startKeys, startTheme } from "./keys.js";
 
 const filter = find("filter");
 const chart = historyView(find("history"), { brief: true });
@@ -92,16 +92,16 @@ setInterval(() => {
 }, 1000);
 
 function follow() {
-  const url = fromHash();
-  if (url && fleet.servers.has(url)) openPanel(url);
+  const { url, range } = fromHash();
+  if (fleet.servers.has(url)) openPanel(url, range);
   else if (opened() !== null) find("panel").close();
 }
 
 addEventListener("hashchange", follow);
 find("panel").addEventListener("close", () => {
   closePanel();
-  const hash = location.hash;
-  if (hash) history.replaceState(null, "", location.pathname + location.search);
+  const hash = hashOf(fromHash().url);
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   // Back to where the server was opened.
   [...document.querySelectorAll("#roles a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
 });

@@ -1,6 +1,6 @@
 // One server: its history, and every signal with value, state, age and source.
 
-import { h, mark, say, find, worded } from "./dom.js";
+import { h, hashOf, mark, say, find, worded } from "./dom.js";
 import { DASH, figure, grouped, interval, listed, short, span, stateWord } from "./words.js";
 import { fleet, age, ask, bindingPool, isStale, levelOf, lossWords } from "./store.js";
 import { historyView } from "./history.js";
@@ -123,9 +123,9 @@ function ofSignal(view) {
   return { server: view.url, signal: view.signal, title: `${plainName(view.signal)}: ${server?.role ?? ""} ${short(view.url)}` };
 }
 
-/** Opens a server's panel, or shows another server in it. */
-export function openPanel(url) {
-  if (open?.url === url) return;
+/** Opens a server's panel, or shows another server or another stretch of time in it. */
+export function openPanel(url, range = {}) {
+  if (open?.url === url) return range.from && open.main.set(range);
   const dialog = find("panel");
   closePanel();
   const view = { url, signal: fleet.servers.get(url)?.pools.length ? "in_use" : "running", told: null };
@@ -154,7 +154,8 @@ export function openPanel(url) {
   find("panel-name").focus();
   dialog.scrollTop = 0;
   view.low = historyView(second, { group: "panel", brief: true });
-  view.main = historyView(first, { group: "panel", follower: view.low });
+  view.main = historyView(first, { group: "panel", follower: view.low, onRange: (chosen) => history.replaceState(null, "", hashOf(url, chosen)) });
+  if (range.from) view.main.set(range);
   view.main.show(ofSignal(view));
   view.low.show({ server: url, signal: "waiting", title: "Requests waiting" });
   drawHead(view);

@@ -1,7 +1,7 @@
 // The first thing read at three in the morning: which server, how full, why, and what to do.
 
-import { h, mark, say, find, copyButton, worded } from "./dom.js";
-import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, stateWord, value } from "./words.js";
+import { h, hashOf, mark, say, find, copyButton, worded } from "./dom.js";
+import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, stateWord, value, zone } from "./words.js";
 import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst } from "./store.js";
 
 /** A verdict as its mark and its word. */
@@ -86,7 +86,7 @@ export function drawVerdict() {
     parts.figure = h("span.figure");
     parts.rest = h("span.rest");
     parts.line.replaceChildren(levelMark(level, word), " ", h("span.role", server.role), " ",
-      h("a", { href: `#${encodeURIComponent(server.url)}`, class: "name" }, short(server.url)), " ", parts.figure, " ", parts.rest);
+      h("a", { href: hashOf(server.url), class: "name" }, short(server.url)), " ", parts.figure, " ", parts.rest);
   }
   const { figure: full, rest } = fullness(server);
   say(parts.figure, full);
@@ -133,7 +133,7 @@ export function drawWatch() {
     totals && `fullest ${figure(totals.in_use_max, "ratio")}, weighted ${figure(totals.in_use_weighted, "ratio")} in use`,
     `${several(watch.targets, "target")} watched for ${span(serverNow() - watch.since)}`,
     watch.late ? `${watch.late} looked at late` : "", watch.failed ? `${several(watch.failed, "look")} of ${grouped(watch.looks)} failed` : "",
-    kept, fleet.madeBy, ...(watch.notes ?? []).map((note) => note.text)];
+    kept, `times in ${zone()}`, fleet.madeBy, ...(watch.notes ?? []).map((note) => note.text)];
   const footer = find("watch");
   say(footer, listed(told));
   mark(footer, "class", history.state === "failing" ? "trouble" : null);

@@ -61,6 +61,13 @@ export function clock(at, now = Date.now() / 1000) {
   return `${day}${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
 }
 
+/** In which zone times are shown: logs may be in another. */
+export function zone(at = Date.now() / 1000) {
+  const minutes = -new Date(at * 1000).getTimezoneOffset();
+  const away = Math.abs(minutes);
+  return `UTC${minutes ? (minutes < 0 ? "−" : "+") + Math.floor(away / 60) + (away % 60 ? `:${two(away % 60)}` : "") : ""}`;
+}
+
 /** What is known of some parts, in one line. */
 export const listed = (parts, by = " · ") => parts.filter(Boolean).join(by);
 

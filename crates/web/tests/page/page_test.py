@@ -289,6 +289,32 @@ class Keys(Page):
         self.assertEqual(browser.run("return document.documentElement.dataset.theme"), "dark")
         self.calm_console()
 
+    def test_a_moment_can_be_sent_to_somebody(self):
+        browser = self.browser
+        browser.open(self.address + "/#" + urllib.parse.quote(DECODE, safe=""))
+        browser.until("return document.getElementById('panel').open && !document.querySelector('#panel .chart[aria-busy]')")
+        browser.drag("#panel .chart", 0.3, 0.6)
+        address = browser.until("return location.hash.includes('&from=') && location.href")
+        given = urllib.parse.parse_qs(address.split("&", 1)[1])
+        browser.open("about:blank")
+        browser.asked()
+        browser.open(address)
+        browser.until("return document.getElementById('panel').open && !document.querySelector('#panel .chart[aria-busy]')")
+        self.assertIn("10.0.0.1:30002", browser.text("#panel-name"))
+        asked = [urllib.parse.parse_qs(urllib.parse.urlparse(url).query) for url in browser.asked() if "/history?" in url]
+        self.assertIn((given["from"], given["to"]), [(ask.get("from"), ask.get("to")) for ask in asked])
+        # A window of time ends with now: it is no moment.
+        browser.run("document.querySelector('#panel [data-window=\"1h\"]').click()")
+        self.assertNotIn("from=", browser.run("return location.hash"))
+
+    def test_times_say_their_zone(self):
+        self.browser.devtools("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+        self.browser.open(self.address + "/?zone")
+        self.browser.until("return /times in UTC\\+5:30/.test(document.getElementById('watch').textContent)")
+        self.browser.until("return /lowest/.test(document.querySelector('#history .chart').getAttribute('aria-label'))")
+        self.browser.run("document.querySelector('#history .events button').focus()")
+        self.assertRegex(self.browser.text("#history .readout"), r"\d\d:\d\d:\d\d UTC\+5:30 ")
+
     def test_windows_and_zoom_ask_for_what_they_show(self):
         browser = self.browser
         browser.open(self.address + "/#" + urllib.parse.quote(DECODE, safe=""))
