@@ -5,7 +5,7 @@ import { amount, clock, several, two, zone } from "./words.js";
 
 // Okabe and Ito's colours, told apart by most eyes; the dash is a second sign.
 const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3], [], [8, 3], [3, 3], [10, 3, 2, 3]];
-const INKS = ["soft", "line", "faint", "event", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
+const INKS = ["soft", "line", "edge", "event", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
 const PAD = { left: 50, right: 10, top: 8, bottom: 20 };
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
 
@@ -178,7 +178,7 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
     if (anew || !ink) {
       ink = inks();
-      pattern = hatch(ink.faint);
+      pattern = hatch(ink.edge);
     }
     let top = 0;
     for (const { max } of view.lines) for (const held of max) if (held > top) top = held;

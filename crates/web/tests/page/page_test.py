@@ -633,21 +633,66 @@ class Big(Page):
         self.calm_console()
 
     def test_every_pair_of_text_and_ground_is_readable(self):
+        readable(self, "main *, header *, footer")
+
+
+LIGHT = """
+    const rgb = (held) => held.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const light = (held) => rgb(held).map((c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+    const ground = (it) => { for (; it; it = it.parentElement) { const held = getComputedStyle(it).backgroundColor; if (!/^rgba.*, 0\\)$/.test(held)) return held; } return 'rgb(255,255,255)'; };
+    const ratio = (one, other) => { const pair = [light(one), light(other)].sort((a, b) => b - a); return (pair[0] + .05) / (pair[1] + .05); };
+"""
+
+
+def readable(test, where):
+    """Every text below `where`, in both themes, against the ground that it stands on."""
+    for theme in ("light", "dark"):
+        test.browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+        worst = test.browser.run(LIGHT + """
+            let worst = [99];
+            for (const it of document.querySelectorAll(arguments[0])) {
+                if (![...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !it.getClientRects().length || it.closest('.sr')) continue;
+                const held = ratio(getComputedStyle(it).color, ground(it));
+                if (held < worst[0]) worst = [held, it.className, it.textContent.slice(0, 40)];
+            }
+            return worst""", where)
+        test.assertGreaterEqual(worst[0], 4.5, (theme, worst))
+
+
+class Contrast(Page):
+    def test_a_panel_and_what_is_old_are_readable(self):
+        self.browser.open(self.address + "/#" + urllib.parse.quote(DECODE, safe=""))
+        self.browser.until("return document.querySelectorAll('#panel tbody tr').length > 10")
+        readable(self, "main *, header *, footer, #panel *")
+        self.mock.stop()
+        self.browser.until("return document.body.classList.contains('lost')")
+        readable(self, "main *, header *, footer, #panel *, #lost *")
+
+    def test_patterns_of_bars_are_told_from_their_ground(self):
+        """Graphics want 3:1 (WCAG 1.4.11): every colour of every pattern, against the ground of a bar and of a card."""
         for theme in ("light", "dark"):
             self.browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
-            worst = self.browser.run("""
-                const rgb = (held) => held.match(/[\\d.]+/g).slice(0, 3).map(Number);
-                const light = (held) => rgb(held).map((c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
-                const ground = (it) => { for (; it; it = it.parentElement) { const held = getComputedStyle(it).backgroundColor; if (!/, 0\\)$/.test(held)) return held; } return 'rgb(255,255,255)'; };
+            worst = self.browser.run(LIGHT + """
+                const box = document.querySelector('#roles .pools').appendChild(document.createElement('span'));
                 let worst = [99];
-                for (const it of document.querySelectorAll('main *, header *, footer')) {
-                    if (![...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !it.getClientRects().length || it.closest('.sr')) continue;
-                    const pair = [light(getComputedStyle(it).color), light(ground(it))].sort((a, b) => b - a);
-                    const ratio = (pair[0] + .05) / (pair[1] + .05);
-                    if (ratio < worst[0]) worst = [ratio, it.className, it.textContent.slice(0, 40)];
+                for (const kind of ['told', 'told stale', 'apart', 'apart stale', 'unknown', 'impossible']) {
+                    const bar = box.appendChild(document.createElement('span'));
+                    bar.className = `bar ${kind}`;
+                    const parts = ['u', 'e'].map((name) => Object.assign(bar.appendChild(document.createElement('i')), { className: name }));
+                    for (const it of [bar, ...parts]) {
+                        const { backgroundImage, backgroundColor } = getComputedStyle(it);
+                        const inks = [...backgroundImage.matchAll(/rgba?\\([^)]*\\)/g)].map(([ink]) => ink).concat(it === bar ? [] : backgroundColor).filter((ink) => !/^rgba.*, 0\\)$/.test(ink));
+                        // A pattern's own gaps are of the ground's colour.
+                        for (const ink of inks.filter((ink) => ink !== ground(box))) {
+                            const held = ratio(ink, ground(box));
+                            if (held < worst[0]) worst = [held, kind, it.className, ink];
+                        }
+                    }
                 }
+                box.remove();
                 return worst""")
-            self.assertGreaterEqual(worst[0], 4.5, (theme, worst))
+            self.assertGreaterEqual(worst[0], 3, (theme, worst))
+            self.assertLess(worst[0], 99)
 
 
 if __name__ == "__main__":
