@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlparse
 
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "assets")
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LEVELS = ["stuck", "thrashing", "strained", "tight", "unknown", "calm"]
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -276,9 +276,25 @@ class Handler(BaseHTTPRequestHandler):
             # Who asked is gone.
             self.close_connection = True
 
+    def sign_in(self):
+        with open(os.path.join(ASSETS, "sign_in.html"), "rb") as file:
+            self.give(401, TYPES[".html"], file.read())
+
+    def do_POST(self):
+        """The form: the token is `right`."""
+        if self.rfile.read(int(self.headers["Content-Length"])) != b"token=right":
+            return self.sign_in()
+        KNOBS["shut"] = 0
+        self.send_response(303)
+        self.send_header("Location", "/")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def do_GET(self):
         fleet, url = self.server.fleet, urlparse(self.path)
         ask = parse_qs(url.query)
+        if url.path == "/" and KNOBS["shut"]:
+            return self.sign_in()
         if url.path == "/" or url.path.startswith("/assets/"):
             path = os.path.normpath(os.path.join(ASSETS, "index.html" if url.path == "/" else url.path[len("/assets/"):]))
             if path.startswith(os.path.normpath(ASSETS)) and os.path.isfile(path):

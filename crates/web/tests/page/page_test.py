@@ -394,6 +394,18 @@ class Lost(Page):
         self.mock.tell(shut=0)
         browser.until("return document.getElementById('link').textContent === 'live' && document.getElementById('lost').hidden")
 
+    def test_a_wrong_token_is_said(self):
+        browser = self.browser
+        self.mock.tell(shut=1)
+        browser.until("return !document.getElementById('door').hidden")
+        browser.run("document.getElementById('door').click()")
+        browser.until("return document.querySelector('[name=token]')")
+        self.assertNotIn("not the token", browser.text("body"))
+        browser.keys("wrong" + ENTER)
+        browser.until("return /That was not the token/.test(document.querySelector('[role=alert]').innerText)")
+        browser.keys("right" + ENTER)
+        browser.until("return document.getElementById('link')?.textContent === 'live'")
+
     def test_without_a_stream_it_asks_and_says_so(self):
         browser = self.browser
         self.mock.tell(full=1)
