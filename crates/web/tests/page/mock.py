@@ -43,7 +43,7 @@ class Fleet:
     # What each server is: role, url, ranks, level of its use, and what is odd about it.
     def small(self):
         return [
-            dict(url="http://10.0.0.1:30002", role="decode", ranks=4, base=0.93, swing=0.05, plain=True, model="glm-4.6",
+            dict(url="http://10.0.0.1:30002", role="decode", ranks=4, base=0.94, swing=0.05, plain=True, model="glm-4.6",
                  unit="sglang-decode.service", gap=True),
             dict(url="http://10.0.0.1:30001", role="prefill", ranks=2, base=0.41, swing=0.2, model="glm-4.6", unit="sglang-prefill.service",
                  swa=True, slow="takes 3.0 s to answer: read every 300 s, so that it spends at most 1 % of its time on this"),
