@@ -3,9 +3,11 @@
 import { h } from "./dom.js";
 import { amount, clock, several, two, zone } from "./words.js";
 
-// Okabe and Ito's colours, told apart by most eyes; the dash is a second sign.
+// The dash is a second sign beside the colour.
 const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3], [], [8, 3], [3, 3], [10, 3, 2, 3]];
-const INKS = ["soft", "line", "edge", "event", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
+/** The colours of lines, of the page's own; the first is what is read. */
+export const LINES = ["used", "strained", "calm", "event", "text", "evict", "tight", "soft"];
+const INKS = ["line", "edge", ...LINES];
 const PAD = { left: 50, right: 10, top: 8, bottom: 20 };
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
 
@@ -119,7 +121,7 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   }
 
   function line(made, index) {
-    ctx.strokeStyle = ctx.fillStyle = ink[`c${index % 8}`];
+    ctx.strokeStyle = ctx.fillStyle = ink[LINES[index % 8]];
     const count = made.at.length;
     const many = view.lines.length > 2;
     for (let start = 0; start < count; start++) {

@@ -40,14 +40,12 @@ function facts(server) {
 const words = (server) => listed([`${server.role} ${short(server.url)}`, noCache(server) ? "no cache of its own" : levelOf(server),
   isStale(server) && "stale", server.reason, ...facts(server), server.slow], ", ");
 
+/** The same for the pointer and the focus, with its pools. */
 function about(server) {
-  const stale = isStale(server);
-  const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, stale));
-  const more = server.pools.length > 16 ? [`and ${several(server.pools.length - 16, "more pool")}`] : [];
   const seconds = age(server);
-  const said = seconds === null ? "never answered" : `answered ${span(seconds)} ago`;
-  return listed([`${server.role} ${short(server.url)}: ${levelOf(server) === "none" ? server.reason : `${levelOf(server)}, ${server.reason}`}`,
-    [said, `asked every ${interval(server.every_s)}`].join(", "), server.slow, server.unreachable, ...pools, ...more], "\n");
+  const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, isStale(server)));
+  return listed([words(server), `${seconds === null ? "never answered" : `answered ${span(seconds)} ago`}, asked every ${interval(server.every_s)}`,
+    server.unreachable, ...pools, server.pools.length > 16 && `and ${several(server.pools.length - 16, "more pool")}`], "\n");
 }
 
 const link = (url, kind) => h("a", { class: kind, href: hashOf(url), tabindex: "-1" });
@@ -161,7 +159,7 @@ function cell(url) {
     const level = levelOf(server);
     view.stale = isStale(server);
     say(glyph, LEVELS[level] ?? "?");
-    mark(glyph, "class", `level ${level}`);
+    mark(glyph, "class", `level lv-${level}`);
     mark(made, "class", kindOf("cell", server));
     bars.draw(server.pools.slice(0, 16), view.stale);
     say(use, brief(server));

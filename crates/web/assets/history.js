@@ -5,7 +5,7 @@ import { amount, clock, short, span } from "./words.js";
 import { fleet, age, ask, serverNow } from "./store.js";
 import { poolName } from "./bar.js";
 import { append, rows, summary, trim } from "./series.js";
-import { chart, readout } from "./chart.js";
+import { LINES, chart, readout } from "./chart.js";
 
 const WINDOWS = [["15m", 900, "15 min"], ["1h", 3600, "1 h"], ["6h", 21600, "6 h"], ["24h", 86400, "24 h"], ["7d", 604800, "7 days"], ["all", 0, "all"]];
 const MOST = 8;
@@ -159,7 +159,7 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
     if (words.children.length !== shown.length + more.length) {
       words.replaceChildren(...[...shown, ...more].map((_, index) => {
         const key = shown.length > 1 && index < shown.length ? h("i", { class: `dash${index % 4}` }) : "";
-        if (key) key.style.borderTopColor = `var(--c${index})`;
+        if (key) key.style.borderTopColor = `var(--${LINES[index]})`;
         return h("span", key, h("b.plain"));
       }));
     }

@@ -16,22 +16,25 @@ export function showKeys() {
   if (!dialog.open) dialog.showModal();
 }
 
-/** The theme: as the system has it until it is chosen here; kept where the browser allows. */
-export function startTheme(redraw) {
-  let kept = null;
+/** The theme that was chosen here, kept where the browser allows; else it lasts as long as the page. */
+function kept(theme) {
   try {
-    kept = localStorage.getItem("plimsoll-theme");
-  } catch { /* Not allowed here: then it lasts as long as the page. */ }
+    return theme ? localStorage.setItem("plimsoll-theme", theme) : localStorage.getItem("plimsoll-theme");
+  } catch {
+    return null;
+  }
+}
+
+/** The theme: as the system has it until it is chosen. */
+export function startTheme(redraw) {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  if (/^(light|dark)$/.test(kept)) root.dataset.theme = kept;
+  if (/^(light|dark)$/.test(kept())) root.dataset.theme = kept();
   dark.addEventListener("change", redraw);
   return () => {
     const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem("plimsoll-theme", root.dataset.theme);
-    } catch { /* As above. */ }
+    kept(root.dataset.theme);
     say(find("say"), `${root.dataset.theme} theme`);
     redraw();
   };
@@ -40,17 +43,14 @@ export function startTheme(redraw) {
 /** The link that a move by the arrows leads to: beside, or the nearest in the next row. */
 function nearest(links, at, key) {
   const from = links[at].getBoundingClientRect();
-  const centre = (box) => box.left + box.width / 2;
   const down = key === "ArrowDown";
-  let best = null;
-  links.forEach((link, index) => {
+  const costs = links.map((link, index) => {
     const box = link.getBoundingClientRect();
     const away = down ? box.top - from.bottom : from.top - box.bottom;
-    if (away < -4 || index === at) return;
-    const cost = Math.max(0, away) * 3 + Math.abs(centre(box) - centre(from));
-    if (!best || cost < best.cost) best = { cost, index };
+    return away < -4 || index === at ? Infinity : Math.max(0, away) * 3 + Math.abs(box.left + box.width / 2 - from.left - from.width / 2);
   });
-  return best?.index ?? at + (down ? 1 : -1);
+  const least = Math.min(...costs);
+  return least < Infinity ? costs.indexOf(least) : at + (down ? 1 : -1);
 }
 
 function move(key) {

@@ -2,7 +2,7 @@
 
 import { h, hashOf, mark, say, find, worded } from "./dom.js";
 import { DASH, figure, grouped, interval, listed, short, span, stateWord } from "./words.js";
-import { fleet, age, ask, bindingPool, isStale, levelOf, lossWords } from "./store.js";
+import { fleet, age, ask, isStale, levelOf, lossWords } from "./store.js";
 import { historyView } from "./history.js";
 import { gapEntries } from "./gaps.js";
 import { fullness, reasons, setLevel } from "./verdict.js";

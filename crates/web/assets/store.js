@@ -2,7 +2,7 @@
 
 import { LEVELS, clock, span, value } from "./words.js";
 
-export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", headline: "", totals: null, limits: null,
+export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", totals: null, limits: null,
   madeBy: null, taken: 0, heard: 0, lost: null, why: null, ready: false,
   /** Whether a stream tells what happens; where none does, all is asked for once in so many seconds. */
   live: false, pace: 0 };
@@ -105,7 +105,6 @@ function common(said) {
   if (said.taken_at !== fleet.taken || !fleet.heard) fleet.heard = now();
   fleet.taken = said.taken_at ?? fleet.heard;
   fleet.level = said.level ?? fleet.level;
-  fleet.headline = said.headline ?? fleet.headline;
   fleet.totals = said.fleet ?? fleet.totals;
   fleet.watch = said.watch ?? fleet.watch;
   fleet.gaps = said.gaps ?? fleet.gaps;

@@ -6,7 +6,7 @@ import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst }
 
 /** A verdict as its mark and its word. */
 function levelMark(level, word = level) {
-  return h("b", { class: `level ${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
+  return h("b", { class: `level lv-${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
 }
 
 /** Shows a verdict, and that it was one where nothing is heard any more. */
@@ -47,22 +47,13 @@ function next(server, level) {
   return ["Open the server for its signals, their sources and the history."];
 }
 
+const parts = { level: h("span"), role: h("span.role"), name: h("a.name"), figure: h("span.figure"), rest: h("span.rest"), why: h("p.why"), next: h("p.next") };
 let spokenOf = "";
 
 function nothing(into) {
   into.replaceChildren(h("p", levelMark("unknown"), " ", h("strong", "no server is watched yet")),
     h("p.next", "plimsoll serve looks for engines on this host again and again; others are named when it is started: ",
       h("code", "plimsoll serve http://host:port"), "."));
-}
-
-let parts = null;
-
-function frame(into) {
-  const line = h("p.worst");
-  const why = h("p.why");
-  const then = h("p.next");
-  into.replaceChildren(line, why, then);
-  parts = { line, why, then, key: "", nextKey: "" };
 }
 
 export function drawVerdict() {
@@ -72,41 +63,29 @@ export function drawVerdict() {
   const own = server && levelOf(server) !== "none" ? levelOf(server) : fleet.level;
   const level = own in LEVELS ? own : "unknown";
   mark(into, "class", `lv-${level}${server && isStale(server) ? " stale" : ""}`);
-  document.title = fleet.lost ? `${fleet.why ?? "no connection"} – plimsoll` : server ? `${LEVELS[level]} ${level}${level === "calm" ? "" : ` ${short(server.url)}`} – plimsoll` : "plimsoll";
-  if (!server) {
-    parts = null;
-    return nothing(into);
-  }
-  if (!parts) frame(into);
-  const word = fleet.lost ? `was ${level}` : level;
-  const stale = isStale(server);
-  const key = [word, server.url, server.role].join(" ");
-  if (parts.key !== key) {
-    parts.key = key;
-    parts.figure = h("span.figure");
-    parts.rest = h("span.rest");
-    parts.line.replaceChildren(levelMark(level, word), " ", h("span.role", server.role), " ",
-      h("a", { href: hashOf(server.url), class: "name" }, short(server.url)), " ", parts.figure, " ", parts.rest);
-  }
-  const { figure: full, rest } = fullness(server);
-  say(parts.figure, full);
-  say(parts.rest, rest);
-  const signs = server.signs.map((sign) => sign.what).join("; ");
+  document.title = listed([fleet.lost ? fleet.why ?? "no connection" : server && listed([LEVELS[level], level, level !== "calm" && short(server.url)], " "), "plimsoll"], " – ");
+  if (!server) return nothing(into);
+  if (!parts.why.isConnected) into.replaceChildren(h("p.worst", parts.level, parts.role, parts.name, parts.figure, parts.rest), parts.why, parts.next);
+  const full = fullness(server);
   const seconds = age(server);
-  const old = stale && seconds !== null ? ` Last answer ${span(seconds)} ago.` : "";
-  say(parts.why, `${reasons(server)}${signs ? `; ${signs}` : ""}.${old}`);
-  const gaps = fleet.gaps.length;
-  const nextKey = [key, server.signs[0]?.next, Boolean(server.unreachable), gaps].join(" ");
-  if (parts.nextKey !== nextKey) {
-    parts.nextKey = nextKey;
-    parts.then.replaceChildren(h("span.label", "next "), ...next(server, levelOf(server)));
+  const signs = server.signs.map((sign) => sign.what);
+  setLevel(parts.level, level);
+  say(parts.role, server.role);
+  say(parts.name, short(server.url));
+  mark(parts.name, "href", hashOf(server.url));
+  say(parts.figure, full.figure);
+  say(parts.rest, full.rest);
+  say(parts.why, `${listed([reasons(server), ...signs], "; ")}.${isStale(server) && seconds !== null ? ` Last answer ${span(seconds)} ago.` : ""}`);
+  const key = [fleet.lost && "was", level, server.role, server.url].join(" ");
+  const nextKey = [key, server.signs[0]?.next, Boolean(server.unreachable), fleet.gaps.length].join(" ");
+  if (parts.key !== nextKey) {
+    parts.key = nextKey;
+    parts.next.replaceChildren(h("span.label", "next "), ...next(server, levelOf(server)));
   }
-  const told = `${word}: ${fleet.headline}`;
   // Said aloud when the verdict or the server changes, not with every figure.
-  if (spokenOf !== key) {
-    spokenOf = key;
-    say(find("say"), told);
-  }
+  if (spokenOf === key) return;
+  spokenOf = key;
+  say(find("say"), `${key}: ${listed([full.figure, full.rest, reasons(server)], ", ")}`);
 }
 
 /** How many servers there are of each verdict; each is a filter. */
