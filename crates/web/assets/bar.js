@@ -1,12 +1,11 @@
 // A pool as a bar: used solid, evictable striped, available empty, unknown hatched.
 
 import { h, mark, say, tip } from "./dom.js";
-import { DASH, figure, listed, spoken, stateWord, value } from "./words.js";
+import { DASH, figure, listed, spoken, value } from "./words.js";
 import { isStale } from "./store.js";
 
 const part = (amount, whole) => `${Math.max(0, Math.min(100, (100 * amount) / whole))}%`;
 
-/** What a bar shows of a pool: its kind, and how wide its parts are. */
 export function shape(pool, stale) {
   const capacity = value(pool.capacity);
   const used = value(pool.used);
@@ -43,7 +42,6 @@ export function poolShort(pool, stale) {
   return `${poolName(pool) || "pool"}: ${spoken(use, "ratio")} in use, headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`;
 }
 
-/** Everything of a pool in words. */
 function poolWords(pool, stale) {
   const unit = pool.unit ?? "tokens";
   const say = (reading, of = unit) => spoken(aged(reading, stale), of);
@@ -56,7 +54,6 @@ function poolWords(pool, stale) {
   ].join("\n");
 }
 
-/** How much is in use, or a dash. */
 function percentOf(pool) {
   const state = pool.in_use?.[1];
   if (value(pool.in_use) === null) return state === "impossible" ? `${DASH} impossible` : DASH;
@@ -80,17 +77,4 @@ export function poolLine(get) {
     mark(use, "class", `pu ${stale ? "stale" : pool.in_use?.[1] ?? ""}`);
     mark(line, "class", pool.binds ? "pool binds" : "pool");
   } };
-}
-
-/** The legend, made of the same bars that it explains. */
-export function legend(into) {
-  const one = (kind, text, child) => h("span", h("span", { class: `bar ${kind}`, "aria-hidden": "true" }, child), text);
-  into.append(
-    one("told", "used", h("i.u.all")),
-    one("told", "evictable", h("i.e.all")),
-    one("told", "available"),
-    one("apart", "headroom, not told apart"),
-    one("told stale", stateWord("stale"), h("i.u.all")),
-    one("unknown", "unknown"),
-  );
 }

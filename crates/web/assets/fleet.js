@@ -12,7 +12,6 @@ const WORST = 3;
 /** As many have room for their names. */
 const NAMED = 40;
 
-/** So many servers are drawn in one frame. */
 const SLICE = 25;
 
 const waiting = new Set();
@@ -187,7 +186,6 @@ function group(name, urls, make, kind, count = urls.length) {
     })));
 }
 
-/** Which servers stand where. */
 function plan(text) {
   const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
   const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);

@@ -155,15 +155,16 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
     const shown = view.lines.length ? told.slice(0, brief ? 1 : MOST) : [held ? "Nothing was kept in this time." : "…"];
     const more = [off && "No history is kept: this was seen since the page was opened.", failed && `The history could not be read just now: ${failed}.`,
       many > MOST && `the fullest ${MOST} of ${many}`, ...(held?.notes ?? []).map((note) => note.text)].filter(Boolean);
-    // Lines of several are told apart by colour and dash, here as in the chart.
-    if (words.children.length !== shown.length + more.length) {
-      words.replaceChildren(...[...shown, ...more].map((_, index) => {
+    const lines = [...shown, ...more];
+    if (words.dataset.key !== lines.join()) {
+      words.dataset.key = lines.join();
+      words.replaceChildren(...lines.map((text, index) => {
+        // Lines of several are told apart by colour and dash, here as in the chart.
         const key = shown.length > 1 && index < shown.length ? h("i", { class: `dash${index % 4}` }) : "";
         if (key) key.style.borderTopColor = `var(--${LINES[index]})`;
-        return h("span", key, h("b.plain"));
+        return h("span", key, text);
       }));
     }
-    [...shown, ...more].forEach((text, index) => say(words.children[index].lastChild, text));
     mark(box, "aria-label", `Chart, ${of.title}. ${told[0] ?? ""}. Left and right move the cursor, plus and minus zoom, 0 goes back.`);
     const events = view.events.slice().sort((a, b) => b.at - a.at).slice(0, brief ? 6 : 100);
     const key = JSON.stringify(events);

@@ -1,20 +1,8 @@
-// Keys, and what they do; the theme.
+// What keys do; the theme.
 
-import { h, find, hashOf, say } from "./dom.js";
+import { find, hashOf, say } from "./dom.js";
 import { servers } from "./fleet.js";
 import { opened } from "./panel.js";
-
-const KEYS = [["j  k  ↓  ↑", "next or previous server"], ["← →", "beside it; in a chart: move the cursor"], ["Enter", "open the server: all signals, history"],
-  ["Esc", "close; clear the filter"], ["/", "filter by name, role, verdict, model, unit"], ["+  −  0", "in a chart: zoom in, out, back; or drag, and double-click"],
-  ["t", "dark or light"], ["?", "these keys"]];
-
-export function showKeys() {
-  const dialog = find("keys");
-  dialog.replaceChildren(h("h2", { id: "keys-name" }, "Keys"), h("dl.keys", ...KEYS.flatMap(([keys, what]) => [h("dt", h("kbd", keys)), h("dd", what)])),
-    h("p", "A dash (–) is a value that nothing tells; its reason is where the pointer or the focus is. ± is how far a rounded value may be off."),
-    h("button", { click: () => dialog.close() }, "close"));
-  if (!dialog.open) dialog.showModal();
-}
 
 /** The theme that was chosen here, kept where the browser allows; else it lasts as long as the page. */
 function kept(theme) {
@@ -93,7 +81,7 @@ export function startKeys(toggleTheme, clearFilter) {
       return;
     }
     if (find("keys").open) return;
-    if (key === "?") showKeys();
+    if (key === "?") find("keys").showModal();
     else if (key === "t") toggleTheme();
     else if (opened() !== null) {
       if (key === "j" || key === "k") turn(key);

@@ -7,9 +7,8 @@ import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
 import { drawFleet, tickFleet } from "./fleet.js";
 import { drawGaps } from "./gaps.js";
 import { historyView, titleOf } from "./history.js";
-import { legend } from "./bar.js";
 import { closePanel, drawPanel, openPanel, opened, reloadPanel } from "./panel.js";
-import { showKeys, startKeys, startTheme } from "./keys.js";
+import { startKeys, startTheme } from "./keys.js";
 
 const filter = find("filter");
 const chart = historyView(find("history"), { brief: true });
@@ -115,10 +114,9 @@ const toggle = startTheme(() => {
   reloadPanel(true);
 });
 find("theme").addEventListener("click", toggle);
-find("help").addEventListener("click", showKeys);
+find("help").addEventListener("click", () => find("keys").showModal());
 find("door").addEventListener("click", () => location.reload());
 filter.addEventListener("input", () => drawFleet({ whole: true, urls: [] }, wanted()));
 startKeys(toggle, () => setFilter(filter.value));
 startTips();
-legend(find("legend"));
 listen();

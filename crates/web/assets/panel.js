@@ -104,7 +104,6 @@ function drawTable(view) {
   for (const [cell, seconds] of view.ages) say(cell, span(seconds + late));
 }
 
-/** The head, from what the stream says. */
 function drawHead(view) {
   const server = fleet.servers.get(view.url);
   if (!server) return say(view.state, "plimsoll does not watch this server any more.");
@@ -130,18 +129,14 @@ export function openPanel(url, range = {}) {
   closePanel();
   const view = { url, signal: fleet.servers.get(url)?.pools.length ? "in_use" : "running", told: null };
   open = view;
-  view.level = h("span");
-  view.use = h("span.figure");
-  view.what = h("p.what");
-  view.state = h("p.why");
-  view.failed = h("p.trouble", { role: "status" });
-  view.select = h("select", { "aria-label": "Signal in the chart", change: () => {
-    view.signal = view.select.value;
-    view.main.show(ofSignal(view));
-  } });
-  view.remarks = h("div.remarks");
-  view.gaps = h("div");
-  view.table = h("div.scroll", { tabindex: "0", role: "region", "aria-label": "All signals" });
+  Object.assign(view, {
+    level: h("span"), use: h("span.figure"), what: h("p.what"), state: h("p.why"), failed: h("p.trouble", { role: "status" }), remarks: h("div.remarks"), gaps: h("div"),
+    select: h("select", { "aria-label": "Signal in the chart", change: () => {
+      view.signal = view.select.value;
+      view.main.show(ofSignal(view));
+    } }),
+    table: h("div.scroll", { tabindex: "0", role: "region", "aria-label": "All signals" }),
+  });
   const first = h("section.hist");
   const second = h("section.hist.low");
   const server = fleet.servers.get(url);

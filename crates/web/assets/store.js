@@ -110,7 +110,6 @@ function common(said) {
   fleet.gaps = said.gaps ?? fleet.gaps;
 }
 
-/** Everything anew. */
 function takeOverview(said) {
   common(said);
   fleet.servers.clear();
@@ -124,7 +123,6 @@ function takeOverview(said) {
   changed({ whole: true, urls: fleet.order });
 }
 
-/** What was looked at since the last frame. */
 function takeServers(said) {
   if (!fleet.ready) return;
   common(said);

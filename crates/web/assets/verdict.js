@@ -4,7 +4,6 @@ import { h, hashOf, mark, say, find, copyButton, worded } from "./dom.js";
 import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, stateWord, value, zone } from "./words.js";
 import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst } from "./store.js";
 
-/** A verdict as its mark and its word. */
 function levelMark(level, word = level) {
   return h("b", { class: `level lv-${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
 }
@@ -17,7 +16,6 @@ export function setLevel(into, level) {
   into.replaceChildren(level === "none" ? "" : levelMark(level, word));
 }
 
-/** The line that says how full a server is: figure, headroom. */
 export function fullness(server) {
   const pool = bindingPool(server);
   if (!pool) return { figure: "", rest: server.role === "router" ? "no cache of its own" : "" };

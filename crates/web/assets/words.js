@@ -68,7 +68,6 @@ export function zone(at = Date.now() / 1000) {
   return `UTC${minutes ? (minutes < 0 ? "−" : "+") + Math.floor(away / 60) + (away % 60 ? `:${two(away % 60)}` : "") : ""}`;
 }
 
-/** What is known of some parts, in one line. */
 export const listed = (parts, by = " · ") => parts.filter(Boolean).join(by);
 
 export const several = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
