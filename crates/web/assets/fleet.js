@@ -6,7 +6,7 @@ import { fleet, age, bindingPool, byRouter, isStale, levelOf, oldness } from "./
 import { poolLine, poolShort, shape } from "./bar.js";
 import { setLevel } from "./verdict.js";
 
-/** As many servers of a role get a card each, so that all stand on the first screen; of more, only so many of the worst. */
+/** As many servers of a role get a card each, lest any be below the first screen; of more, only so many of the worst. */
 const FEW = 3;
 const WORST = 3;
 /** As many have room for their names. */
@@ -57,27 +57,18 @@ const kindOf = (kind, server) => listed([kind, `lv-${levelOf(server)}`, isStale(
 function card(url) {
   const get = () => fleet.servers.get(url);
   const made = link(url, "card");
-  const view = { made, lines: [], shape: "" };
+  const view = { made };
   view.build = (server) => {
-    view.level = h("span");
-    view.use = h("span.use");
-    view.what = h("span.what");
-    view.pools = h("span.pools");
-    view.foot = h("span.foot");
+    Object.assign(view, { level: h("span"), use: h("span.use"), what: h("span.what"), foot: h("span.foot"), slow: h("span.slow") });
     view.lines = shownPools(server).map((_, index) => poolLine(() => ({ server: get(), pool: shownPools(get())[index] })));
-    view.all = server.pools.length > view.lines.length ? picture(4 * server.pools.length) : null;
-    view.pools.append(...(view.all ? [view.all.box] : []), ...view.lines.map(({ line }) => line));
-    mark(view.pools, "class", server.pools.length > 4 ? "pools many" : "pools");
-    view.slow = h("span.slow");
+    view.all = server.pools.length > view.lines.length && picture(4 * server.pools.length);
     made.replaceChildren(h("span.head", view.level, view.use), h("span.who", h("span.name", short(url)), view.what),
-      view.pools, view.foot, view.slow);
+      h(server.pools.length > 4 ? "span.pools.many" : "span.pools", view.all && view.all.box, ...view.lines.map(({ line }) => line)), view.foot, view.slow);
   };
   view.draw = () => {
     const server = get();
-    if (view.shape !== `${server.pools.length}`) {
-      view.shape = `${server.pools.length}`;
-      view.build(server);
-    }
+    if (view.many !== server.pools.length) view.build(server);
+    view.many = server.pools.length;
     const level = levelOf(server);
     const stale = isStale(server);
     setLevel(view.level, level);
@@ -88,7 +79,7 @@ function card(url) {
     const plain = server.pools.every((pool) => pool.pool === "full");
     const pools = shownPools(server);
     view.lines.forEach((line, index) => line.set(pools[index], stale, plain));
-    view.all?.draw(server.pools, stale);
+    if (view.all) view.all.draw(server.pools, stale);
     view.tick();
     mark(made, "aria-label", words(server));
   };
@@ -104,33 +95,26 @@ function card(url) {
 }
 
 /** Pools as upright bars: paths, which cost the browser far less than an element each. */
-function columns(pools, stale, wide) {
-  const step = wide / Math.max(1, pools.length);
-  const made = { used: "", old: "", unknown: "" };
-  pools.forEach((pool, index) => {
-    const { kind, used } = shape(pool, stale);
-    const dark = kind === "unknown" || kind === "impossible";
-    const high = dark ? 13 : (parseFloat(used) * 14) / 100;
-    const left = (index * step + 0.5).toFixed(1);
-    made[dark ? "unknown" : kind.includes("stale") ? "old" : "used"] += `M${left} ${(14 - high).toFixed(1)}h${(step - 1).toFixed(1)}V14H${left}z`;
-  });
-  return made;
-}
-
 function picture(wide) {
-  const make = (name, kind) => {
+  const make = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    made.setAttribute("class", kind);
+    for (const [key, held] of Object.entries(attributes)) mark(made, key, held);
     return made;
   };
-  const box = make("svg", "columns");
-  box.setAttribute("viewBox", `0 0 ${wide} 14`);
-  box.setAttribute("preserveAspectRatio", "none");
-  box.setAttribute("aria-hidden", "true");
-  const paths = { used: make("path", "used"), old: make("path", "old"), unknown: make("path", "unknown") };
-  box.append(...Object.values(paths));
+  const box = make("svg", { class: "columns", viewBox: `0 0 ${wide} 14`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const paths = ["used", "old", "unknown"].map((kind) => make("path", { class: kind }));
+  box.append(...paths);
   return { box, draw(pools, stale) {
-    for (const [kind, path] of Object.entries(columns(pools, stale, wide))) mark(paths[kind], "d", path || null);
+    const step = wide / Math.max(1, pools.length);
+    const lines = ["", "", ""];
+    pools.forEach((pool, index) => {
+      const { kind, used } = shape(pool, stale);
+      const dark = kind === "unknown" || kind === "impossible";
+      const high = dark ? 13 : (parseFloat(used) * 14) / 100;
+      const left = (index * step + 0.5).toFixed(1);
+      lines[dark ? 2 : Number(kind.includes("stale"))] += `M${left} ${(14 - high).toFixed(1)}h${(step - 1).toFixed(1)}V14H${left}z`;
+    });
+    paths.forEach((path, index) => mark(path, "d", lines[index] || null));
   } };
 }
 

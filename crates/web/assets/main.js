@@ -55,17 +55,16 @@ function drawLink() {
 }
 
 onChange((changes) => {
-  const urls = [...changes.urls];
+  const { urls } = changes;
   drawLink();
   if (!fleet.ready) return;
   drawVerdict();
   drawCounts(setFilter);
-  // Only what was told counts as fresh: after a loss everything is drawn as old at once.
-  drawFleet({ whole: changes.whole, urls }, wanted());
+  drawFleet(changes, wanted());
   drawChart(urls, changes.events);
   drawGaps();
   drawWatch();
-  drawPanel({ urls, events: changes.events }, false);
+  drawPanel(changes, false);
   if (fleet.live && !wasLive) {
     // What happened meanwhile is asked for; what nobody saw stays a hole.
     chart.load();

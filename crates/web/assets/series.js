@@ -69,16 +69,15 @@ function* looks(said) {
 
 const LETTERS = { reported: "r", derived: "r", inferred: "r", stale: "s", not_reported: "-", unreachable: "u", impossible: "i" };
 
-/** One more look, as it was just told; one that lies nearer to the last than `least` seconds is the last, told again. */
+/** One more look; one nearer to the last than `least` seconds is the last, told again. */
 export function append(series, at, reading, least) {
   series.looks ??= { at: [], value: [], state: "" };
   const { looks } = series;
   const last = Math.max(looks.at.at(-1) ?? 0, series.steps?.at.at(-1) ?? 0);
-  if (at <= last + least) return false;
+  if (at <= last + least) return;
   looks.at.push(at);
   looks.value.push(typeof reading?.[0] === "number" ? reading[0] : null);
   looks.state += LETTERS[reading?.[1]] ?? "-";
-  return true;
 }
 
 /** Drops what lies before `from`, so that a page left open for days does not grow. */

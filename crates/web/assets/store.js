@@ -2,33 +2,32 @@
 
 import { LEVELS, clock, span, value } from "./words.js";
 
-export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", totals: null, limits: null,
+export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", fleet: null, limits: null,
   madeBy: null, taken: 0, heard: 0, lost: null, why: null, ready: false,
-  /** Whether a stream tells what happens; where none does, all is asked for once in so many seconds. */
+  /** Whether a stream tells; else all is asked for once in so many seconds. */
   live: false, pace: 0 };
 
-const listeners = new Set();
-let asked = false;
+let listener = () => {};
+let changes = null;
 
-/** Calls `listener` with what changed, at most once a frame. */
-export function onChange(listener) {
-  listeners.add(listener);
+/** Has what changed told to `act`, at most once a frame. */
+export function onChange(act) {
+  listener = act;
 }
 
-let changes = { whole: false, urls: new Set(), events: [] };
-
-function changed(part) {
-  if (part.whole) changes.whole = true;
-  for (const url of part.urls ?? []) changes.urls.add(url);
-  changes.events.push(...(part.events ?? []));
-  if (asked) return;
-  asked = true;
+function changed({ whole = false, urls = [], events = [] }) {
+  if (changes) {
+    changes.whole ||= whole;
+    changes.urls.push(...urls);
+    changes.events.push(...events);
+    return;
+  }
+  changes = { whole, urls: [...urls], events: [...events] };
   // A tab in the background gets no frames, and must not save them up.
   (document.hidden ? (act) => setTimeout(act, 500) : requestAnimationFrame)(() => {
     const now = changes;
-    asked = false;
-    changes = { whole: false, urls: new Set(), events: [] };
-    for (const listener of listeners) listener(now);
+    changes = null;
+    listener(now);
   });
 }
 
@@ -37,7 +36,7 @@ const now = () => Date.now() / 1000;
 /** The time by the clock of plimsoll's host, as far as it is known. */
 export const serverNow = () => (fleet.heard ? fleet.taken + Math.max(0, now() - fleet.heard) : now());
 
-/** Seconds since the newest answer of a server, counted on while nothing is heard; null where it never answered. */
+/** Seconds since a server's newest answer; null where it never answered. */
 export function age(server) {
   return server.age_s == null ? null : server.age_s + Math.max(0, now() - server.heard);
 }
@@ -54,7 +53,7 @@ export function isStale(server) {
 /** Whether it is silent, and what is shown is what its router says now. */
 export const byRouter = (server) => Boolean(server.unreachable) && !isStale(server);
 
-/** The verdict as it may be shown: a router has no cache, so none; one that is silent is not merely unknown. */
+/** The verdict as it is shown: a router has no cache, so none; a silent server is not merely unknown. */
 export function levelOf(server) {
   if (server.unreachable && server.level === "unknown") return "unreachable";
   return server.role === "router" && !server.pools.length ? "none" : server.level;
@@ -67,7 +66,7 @@ export function oldness(server) {
   return seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
 }
 
-/** The pool that decides: the fullest of those that bind, or of all where none is said to. */
+/** The pool that decides: the fullest of those that bind, or of all. */
 export function bindingPool(server) {
   const binding = server.pools.filter((pool) => pool.binds);
   const from = binding.length ? binding : server.pools;
@@ -80,7 +79,7 @@ export function worst() {
   return servers.find((server) => levelOf(server) !== "none") ?? servers[0] ?? null;
 }
 
-/** plimsoll's order, worst first, but that those that are lost come by how full they were; one that never answered is unknown. */
+/** plimsoll's order, but that lost servers come before tight ones, by how full they were; one that never answered counts as unknown. */
 function sorted(urls) {
   const names = Object.keys(LEVELS);
   const rank = (url) => {
@@ -103,11 +102,9 @@ function keep(server, at) {
 function common(said) {
   // What was said before is not newer for being said again.
   if (said.taken_at !== fleet.taken || !fleet.heard) fleet.heard = now();
+  fleet.lost = fleet.why = null;
   fleet.taken = said.taken_at ?? fleet.heard;
-  fleet.level = said.level ?? fleet.level;
-  fleet.totals = said.fleet ?? fleet.totals;
-  fleet.watch = said.watch ?? fleet.watch;
-  fleet.gaps = said.gaps ?? fleet.gaps;
+  for (const part of ["level", "fleet", "watch", "gaps"]) fleet[part] = said[part] ?? fleet[part];
 }
 
 function takeOverview(said) {
@@ -119,7 +116,6 @@ function takeOverview(said) {
   fleet.madeBy ??= said.made_by;
   fleet.updated = fleet.madeBy !== said.made_by;
   fleet.ready = true;
-  found();
   changed({ whole: true, urls: fleet.order });
 }
 
@@ -130,11 +126,9 @@ function takeServers(said) {
   for (const url of said.gone ?? []) fleet.servers.delete(url);
   const order = said.order ?? fleet.order;
   fleet.order = sorted([...new Set([...order, ...fleet.servers.keys()])].filter((url) => fleet.servers.has(url)));
-  found();
   changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
 }
 
-/** Why nothing comes where another token is wanted than the one that this browser has. */
 export const DOOR = "plimsoll asks for its token";
 
 /** Why nothing is live, and since when. */
@@ -152,11 +146,7 @@ function lose(why = null, since = fleet.heard) {
   changed({ whole: true });
 }
 
-function found() {
-  fleet.lost = fleet.why = null;
-}
-
-/** Listens for ever, while the page is seen: a browser has six connections to one place for all its tabs, and a stream keeps one. */
+/** Listens while the page is seen: a browser has six connections to a host for all its tabs, and a stream keeps one. */
 export function listen() {
   let source = null;
   let last = 0;
@@ -190,7 +180,7 @@ export function listen() {
     on("ping", () => {});
     source.onerror = () => {
       fleet.live = false;
-      // Where nothing answered the browser tries again by itself; where something said no, it is asked what it means.
+      // Where nothing answered the browser tries again; where something said no, it is asked why.
       if (source.readyState === EventSource.CLOSED) look();
       else lose();
     };
@@ -218,7 +208,7 @@ export function listen() {
       if (!status) later(again, 2);
     }
   };
-  /** A line can die without a word, and a watch can stand still behind a line that lives: plimsoll is asked which it is. */
+  /** A line can die without a word, and a watch stand still behind a line that lives: which is it? */
   const check = async () => {
     try {
       if (!isWell(await health()) || Date.now() - last < 60_000) return;

@@ -101,7 +101,7 @@ export function drawCounts(filter) {
 
 /** What plimsoll says of itself, below everything. */
 export function drawWatch() {
-  const { watch, totals } = fleet;
+  const { watch, fleet: totals } = fleet;
   if (!watch) return;
   const history = watch.history ?? {};
   const kept = { off: "no history is kept", failing: `history is not written: ${history.why ?? "no reason given"}` }[history.state]

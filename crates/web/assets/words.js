@@ -72,12 +72,12 @@ export const listed = (parts, by = " · ") => parts.filter(Boolean).join(by);
 
 export const several = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** The value of a short reading `[value, state, precision, reason]`, or null where nothing can be shown as one. */
+/** The value of a short reading `[value, state, precision, reason, age]`, or null. */
 export function value(reading) {
   return reading && typeof reading[0] === "number" && reading[1] !== "impossible" ? reading[0] : null;
 }
 
-/** ± of a short reading, where it is more than what is shown anyway. */
+/** ± where it is more than what is shown anyway. */
 function plusMinus(reading, unit) {
   const off = reading?.[2];
   if (!off || (unit === "ratio" ? off < 0.0005 : off < 0.5)) return "";
@@ -93,7 +93,7 @@ export function figure(reading, unit) {
 /** The same of what may be over: "was" stands before it where it is. */
 export const dated = (reading, unit, stale) => (value(reading) !== null && (stale || reading[1] === "stale") ? "was " : "") + figure(reading, unit);
 
-/** The same, with its state where that is not plain, and the reason where there is no value. */
+/** The same, with its state and reason where it is not plain. */
 export function spoken(reading, unit) {
   const state = reading?.[1] ?? "not_reported";
   const why = reading?.[3] ? `: ${reading[3]}` : "";
