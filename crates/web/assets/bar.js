@@ -39,11 +39,11 @@ const aged = (reading, stale) => (stale && ["reported", "derived"].includes(read
 export function poolShort(pool, stale) {
   const why = value(pool.in_use) === null && !pool.in_use?.[3] ? [pool.used?.[3], pool.capacity?.[3]].find(Boolean) : null;
   const use = why ? [null, pool.in_use?.[1], null, why] : aged(pool.in_use, stale);
-  return `${poolName(pool) || "pool"}: ${spoken(use, "ratio")} in use, headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`;
+  return `${poolName(pool) || "pool"}: ${spoken(use, "ratio")} in use, headroom ${figure(pool.headroom, pool.unit)}`;
 }
 
 function poolWords(pool, stale) {
-  const unit = pool.unit ?? "tokens";
+  const unit = pool.unit;
   const say = (reading, of = unit) => spoken(aged(reading, stale), of);
   return [
     `${poolName(pool) || "pool"}${pool.binds ? ", the pool that binds" : ""}`,

@@ -34,14 +34,9 @@ export const find = (id) => document.getElementById(id);
 export const hashOf = (url, { from, to } = {}) => `#${encodeURIComponent(url)}${from ? `&from=${Math.floor(from)}&to=${Math.ceil(to)}` : ""}`;
 
 export function fromHash() {
-  const [url, ...rest] = location.hash.slice(1).split("&");
-  const given = new URLSearchParams(rest.join("&"));
-  const [from, to] = [Number(given.get("from")), Number(given.get("to"))];
-  try {
-    return { url: decodeURIComponent(url), range: from > 0 && to - from >= 10 ? { from, to } : {} };
-  } catch {
-    return { url: "", range: {} };
-  }
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [from, to] = ["from", "to"].map((name) => Number(given.get(name)));
+  return { url: [...given.keys()][0], range: from > 0 && to - from >= 10 ? { from, to } : {} };
 }
 
 const tips = new WeakMap();
@@ -77,16 +72,17 @@ export function startTips() {
     box.style.top = `${Math.max(4, below ? at.bottom + 6 : at.top - box.offsetHeight - 6)}px`;
   };
   setInterval(() => shown && say(box, shown.isConnected ? tips.get(shown)() : ""), 1000);
-  document.addEventListener("pointerover", show);
-  document.addEventListener("focusin", show);
-  document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  const on = (name, act) => document.addEventListener(name, act, name === "scroll");
+  on("pointerover", show);
+  on("focusin", show);
+  on("focusout", hide);
+  on("scroll", hide);
+  on("keydown", ({ key }) => key === "Escape" && hide());
 }
 
 /** A button that copies what `text` is, also where the page is not served securely. */
-export function copyButton(text, what) {
-  const button = h("button.copy", { "aria-label": `Copy ${what}` }, "copy");
+export function copyButton(text) {
+  const button = h("button.copy", { "aria-label": `Copy ${text}` }, "copy");
   button.addEventListener("click", async () => {
     let done = true;
     try {

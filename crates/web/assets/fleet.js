@@ -30,7 +30,7 @@ function facts(server) {
   const pool = bindingPool(server);
   const said = (name, reading, unit) => `${name} ${dated(reading, unit, stale)}`;
   const queue = noCache(server) ? [] : [said("running", server.running, "requests"), said("waiting", server.waiting, "requests")];
-  return [oldness(server), value(pool?.headroom) !== null && said("headroom", pool.headroom, pool.unit ?? "tokens"), ...queue,
+  return [oldness(server), value(pool?.headroom) !== null && said("headroom", pool.headroom, pool.unit), ...queue,
     value(server.retracted_recent) > 0 && `${said("retracted", server.retracted_recent, "requests")} in 60 s`,
     byRouter(server) && "figures by its router", server.gaps > 0 && several(server.gaps, "gap")];
 }
@@ -199,25 +199,20 @@ export function drawFleet(changes, text) {
     again?.focus({ preventScroll: true });
   }
   for (const url of changes.whole ? fleet.order : changes.urls) waiting.add(url);
-  if (waiting.size > SLICE) cancelAnimationFrame(asked), (asked = requestAnimationFrame(slice));
-  else slice();
+  slice();
 }
 
 /** Draws a few of those that wait, and the rest in the frames after: with hundreds of servers no frame is missed. */
 function slice() {
-  let left = SLICE;
-  for (const url of waiting) {
-    if (left-- === 0) {
-      asked = requestAnimationFrame(slice);
-      return;
-    }
+  cancelAnimationFrame(asked);
+  for (const url of [...waiting].slice(0, SLICE)) {
     waiting.delete(url);
-    if (!fleet.servers.has(url)) continue;
     for (const kind of ["cards", "cells"]) {
-      const view = views.get(`${kind} ${url}`);
-      if (view?.made.isConnected) view.draw();
+      const view = fleet.servers.has(url) && views.get(`${kind} ${url}`);
+      if (view && view.made.isConnected) view.draw();
     }
   }
+  if (waiting.size) asked = requestAnimationFrame(slice);
 }
 
 export function tickFleet() {

@@ -23,7 +23,7 @@ function entry(gaps) {
   const more = whats.length > 1 && h("span.gap-of", `and ${whats.length - 1} more`);
   return h("details.gap",
     h("summary", h("span.gap-what", whats[0]), more, h("span.gap-of", urls.length > 1 ? several(urls.length, "server") : short(urls[0] ?? "the fleet")),
-      h("span.gap-fix", "→ ", ...(flag ? [h("code", flag), copyButton(flag, flag)] : [where]))),
+      h("span.gap-fix", "→ ", ...(flag ? [h("code", flag), copyButton(flag)] : [where]))),
     h("dl", row("shows", whats.slice(1)), row("seen", each(({ evidence }) => evidence)),
       row("add", flag ? [flag] : []), row("to", flag ? each(({ server, fix }) => (urls.length > 1 ? `${short(server)}: ${fix.where}` : fix.where)) : []),
       row("then", [each(({ fix }) => fix.series ?? []).join(" ")].filter(Boolean)), row("price", each(({ price }) => price)),

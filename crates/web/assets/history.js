@@ -118,7 +118,7 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
 
   /** Where nothing was kept yet, the line begins with what is told from here on. */
   const begin = ({ pools }) => pools.filter((pool) => of.signal in pool && (!of.pool || (pool.pool === of.pool && pool.tier === of.tier && pool.rank === (of.rank ?? ""))))
-    .map(({ rank, pool, tier, unit }) => ({ rank, pool, tier, title: of.signal.replace("_", " "), unit: /in_use|occupied/.test(of.signal) ? "ratio" : unit ?? "tokens" }));
+    .map(({ rank, pool, tier, unit }) => ({ rank, pool, tier, title: of.signal.replace("_", " "), unit: /in_use|occupied/.test(of.signal) ? "ratio" : unit }));
 
   const nameOf = (series) => poolName(series, true) || series.title;
 

@@ -95,6 +95,7 @@ function sorted(urls) {
 function keep(server, at) {
   server.heard = at;
   server.pools ??= [];
+  for (const pool of server.pools) pool.unit ??= "tokens";
   server.signs ??= [];
   fleet.servers.set(server.url, server);
 }

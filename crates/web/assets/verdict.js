@@ -19,7 +19,7 @@ export function setLevel(into, level) {
 export function fullness(server) {
   const pool = bindingPool(server);
   if (!pool) return { figure: "", rest: server.role === "router" ? "no cache of its own" : "" };
-  const unit = pool.unit ?? "tokens";
+  const { unit } = pool;
   if (value(pool.in_use) === null) {
     const state = pool.in_use?.[1] ?? "not_reported";
     return { figure: "– in use", rest: server.unreachable ? "" : `${stateWord(state)}${pool.in_use?.[3] ? `: ${pool.in_use[3]}` : ""}` };
@@ -40,7 +40,7 @@ function next(server, level) {
   if (sign) return worded(sign.next);
   if (server.unreachable) return ["See whether the server runs and its address is right; the last that was known stands below."];
   const gap = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag);
-  if (gap && level === "unknown") return ["To see it, add ", h("code", gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag, gap.fix.flag)];
+  if (gap && level === "unknown") return ["To see it, add ", h("code", gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag)];
   if (level === "calm" || level === "none") return ["Nothing needs doing."];
   return ["Open the server for its signals, their sources and the history."];
 }

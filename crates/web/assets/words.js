@@ -52,20 +52,20 @@ export function span(seconds) {
   return `${Math.floor(seconds / 86400)} days`;
 }
 
-export const two = (n) => String(n).padStart(2, "0");
+/** A local time as 2026-11-30T14:05:09. */
+export const local = (at) => new Date((at - new Date(at * 1000).getTimezoneOffset() * 60) * 1000).toISOString();
 
 /** A time of day; with the date where it is not today's. */
 export function clock(at, now = Date.now() / 1000) {
-  const time = new Date(at * 1000);
-  const day = time.toDateString() === new Date(now * 1000).toDateString() ? "" : `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} `;
-  return `${day}${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  const [day, time] = [local(at).slice(0, 10), local(at).slice(11, 19)];
+  return local(now).startsWith(day) ? time : `${day} ${time}`;
 }
 
 /** In which zone times are shown: logs may be in another. */
 export function zone(at = Date.now() / 1000) {
   const minutes = -new Date(at * 1000).getTimezoneOffset();
   const away = Math.abs(minutes);
-  return `UTC${minutes ? (minutes < 0 ? "−" : "+") + Math.floor(away / 60) + (away % 60 ? `:${two(away % 60)}` : "") : ""}`;
+  return `UTC${minutes ? (minutes < 0 ? "−" : "+") + Math.floor(away / 60) + (away % 60 ? `:${String(away % 60).padStart(2, "0")}` : "") : ""}`;
 }
 
 export const listed = (parts, by = " · ") => parts.filter(Boolean).join(by);
