@@ -35,7 +35,7 @@ export const poolName = (pool, plain) => listed([pool.rank, pool.pool === "full"
 
 const aged = (reading, stale) => (stale && ["reported", "derived"].includes(reading?.[1]) ? [reading[0], "stale", reading[2]] : reading);
 
-/** A pool in a line; where its fullness is not known, with the reason that one of its numbers gives. */
+/** A pool in a line; where its fullness is not known, with a reason that one of its numbers gives. */
 export function poolShort(pool, stale) {
   const why = value(pool.in_use) === null && !pool.in_use?.[3] ? [pool.used?.[3], pool.capacity?.[3]].find(Boolean) : null;
   const use = why ? [null, pool.in_use?.[1], null, why] : aged(pool.in_use, stale);
@@ -60,7 +60,6 @@ function percentOf(pool) {
   return figure(pool.in_use, "ratio");
 }
 
-/** A line for a pool: its name, its bar, how much is in use. */
 export function poolLine(get) {
   const name = h("span.pn");
   const bar = makeBar();

@@ -43,7 +43,7 @@ function niceStep(most, few) {
   return [1, 2, 5, 10].find((step) => step * scale >= raw) * scale;
 }
 
-/** Times for the axis, on round local times, with what stands there. */
+/** Round local times for the axis, with what stands there. */
 function* times(from, to, few) {
   const step = STEPS.find((step) => (to - from) / step <= few) ?? STEPS.at(-1);
   const zone_s = new Date(from * 1000).getTimezoneOffset() * 60;
@@ -53,7 +53,7 @@ function* times(from, to, few) {
   }
 }
 
-/** A chart in `host`; `view` says what it shows: lines, from, to, events, unit, limits. Charts of a group share the cursor. */
+/** A chart of `view`: lines, from, to, events, unit, limits. Charts of a group share the cursor. */
 export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   const canvas = h("canvas", {
     "aria-hidden": "true",
@@ -221,7 +221,6 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
     ctx.restore();
   }
 
-  /** Puts the cursor at a time, or away. */
   function place(at) {
     cursor.hidden = at === null || at < view.from || at > view.to;
     if (!cursor.hidden) cursor.style.left = `${across(at)}px`;
@@ -234,7 +233,7 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   peers.add(me);
   const point = (at) => peers.forEach((peer) => peer.place(at));
 
-  // Told by the browser rather than asked for: asking would make it lay out the page in the middle of a change.
+  // Told by the browser: asking would make it lay out the page in the middle of a change.
   const sizes = new ResizeObserver(([{ contentRect }]) => {
     [wide, high] = [contentRect.width, contentRect.height];
     [right, bottom] = [wide - 10, high - 20];
@@ -245,7 +244,6 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
   return { draw, point, stop: () => sizes.disconnect() || peers.delete(me) };
 }
 
-/** What stands at a time: each line's value, or why there is none. */
 export function readout(view, at) {
   if (at === null) return "";
   const told = view.lines.map((line) => {

@@ -15,9 +15,16 @@ export function h(what, ...parts) {
   return made;
 }
 
-/** Sets text only where it differs, so that an unchanged page costs nothing. */
+/** Sets text where it differs: an unchanged page costs nothing. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** Makes what is in an element anew where `key` says that it differs. */
+export function renew(element, key, make) {
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  element.replaceChildren(...make().filter(Boolean));
 }
 
 /** A sentence in which `commands` are marked. */
@@ -30,7 +37,7 @@ export function mark(element, name, held) {
 
 export const find = (id) => document.getElementById(id);
 
-/** The address of a server in the page, and of a stretch of its history, so that a moment can be sent to somebody. */
+/** The address of a server in the page, and of a stretch of its history: a moment can be sent to somebody. */
 export const hashOf = (url, { from, to } = {}) => `#${encodeURIComponent(url)}${from ? `&from=${Math.floor(from)}&to=${Math.ceil(to)}` : ""}`;
 
 export function fromHash() {
@@ -41,7 +48,6 @@ export function fromHash() {
 
 const tips = new WeakMap();
 
-/** What an element explains when the pointer or the focus is on it. */
 export function tip(element, text) {
   tips.set(element, text);
 }

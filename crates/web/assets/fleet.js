@@ -1,4 +1,4 @@
-// The fleet by role: cards for few servers; for many, cards of the worst and a cell for each of the rest.
+// The fleet by role: cards for few servers; of many, cards for the worst and a cell for each of the rest.
 
 import { h, hashOf, mark, say, find, tip } from "./dom.js";
 import { DASH, LEVELS, ROLES, cause, dated, interval, listed, several, short, span, value } from "./words.js";
@@ -35,11 +35,9 @@ function facts(server) {
     byRouter(server) && "figures by its router", server.gaps > 0 && several(server.gaps, "gap")];
 }
 
-/** What a server is, for one who hears the page. */
 const words = (server) => listed([`${server.role} ${short(server.url)}`, noCache(server) ? "no cache of its own" : levelOf(server),
   isStale(server) && "stale", server.reason, ...facts(server), server.slow], ", ");
 
-/** The same for the pointer and the focus, with its pools. */
 function about(server) {
   const seconds = age(server);
   const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, isStale(server)));
@@ -121,7 +119,7 @@ function picture(wide) {
 /** Whole percents for a cell; what is not nothing does not become it. */
 const whole = (share) => (share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.floor(100 * share)}\u00a0%`);
 
-/** How full a cell's server is, whether that is over, and who says it where it does not itself. */
+/** How full a server is, whether that is over, and who says it where it does not itself. */
 function brief(server) {
   const pool = bindingPool(server);
   const use = value(pool?.in_use);
@@ -157,7 +155,7 @@ function cell(url) {
 const dense = () => drawn.includes('"cells"');
 
 function group(name, urls, make, kind, count = urls.length) {
-  return h("section", { class: `role ${kind}`, "aria-label": `${name}, ${several(count, "server")}` },
+  return h("section", { class: kind, "aria-label": `${name}, ${several(count, "server")}` },
     h("h3", name, " ", h("small", count > 1 ? String(count) : "")),
     h("div", { class: kind }, ...urls.map((url) => {
       const key = `${kind} ${url}`;
@@ -174,10 +172,10 @@ function plan(text) {
   const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
   const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);
   const kind = ROLES.some((role) => of(shown, role).length > FEW) ? "cells" : "cards";
-  const first = kind === "cells" ? shown.filter((server) => !["calm", "none"].includes(levelOf(server))).slice(0, WORST) : [];
+  const first = kind === "cells" ? shown.filter((server) => !noCache(server)).slice(0, WORST) : [];
   const rest = shown.filter((server) => !first.includes(server));
   const roles = ROLES.map((role) => [role, of(rest, role).map(({ url }) => url), of(shown, role).length]);
-  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, named: shown.length <= NAMED, none: !shown.length && fleet.servers.size > 0 };
+  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, named: shown.length <= NAMED };
 }
 
 export function drawFleet(changes, text) {
@@ -190,7 +188,7 @@ export function drawFleet(changes, text) {
     mark(into, "class", held.kind === "cells" ? `dense${held.named ? " named" : ""}` : "few");
     const groups = held.roles.map(([role, urls, count]) => group(role, urls, held.kind === "cells" ? cell : card, held.kind, count));
     if (held.first.length) groups.unshift(group("worst first", held.first, card, "cards"));
-    into.replaceChildren(...groups, held.none ? h("p.wait", "No server matches the filter.") : "");
+    into.replaceChildren(...groups, text && !groups.length ? h("p.wait", "No server matches the filter.") : "");
     for (const [name] of views) if (!fleet.servers.has(name.slice(name.indexOf(" ") + 1))) views.delete(name);
     changes = { urls: fleet.order };
     const links = servers();
@@ -202,7 +200,7 @@ export function drawFleet(changes, text) {
   slice();
 }
 
-/** Draws a few of those that wait, and the rest in the frames after: with hundreds of servers no frame is missed. */
+/** Draws a few of those that wait, and the rest in the frames after: of hundreds, no frame is missed. */
 function slice() {
   cancelAnimationFrame(asked);
   for (const url of [...waiting].slice(0, SLICE)) {

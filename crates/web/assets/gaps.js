@@ -1,6 +1,6 @@
 // What the fleet does not tell, and exactly what makes it: what one fix mends on many servers is one entry.
 
-import { h, say, find, copyButton } from "./dom.js";
+import { h, find, renew, say, copyButton } from "./dom.js";
 import { several, short } from "./words.js";
 import { fleet } from "./store.js";
 
@@ -30,21 +30,19 @@ function entry(gaps) {
       row("meanwhile", each(({ meanwhile }) => meanwhile)), row("servers", flag || urls.length < 2 ? [] : urls.map(short))));
 }
 
-let drawn = "";
 let seen = null;
 
 /** The list, made anew only where a gap came, went or changed; open ones stay open. */
 export function drawGaps() {
   if (fleet.gaps === seen) return;
   seen = fleet.gaps;
-  const key = JSON.stringify(seen);
-  if (key === drawn) return;
-  drawn = key;
   const into = find("gap-list");
   const what = (made) => made.querySelector(".gap-what").textContent;
   const open = new Set([...into.querySelectorAll("details[open]")].map(what));
-  const made = gapEntries(seen);
-  for (const one of made) one.open = open.has(what(one));
-  into.replaceChildren(...made, made.length ? "" : h("p.wait", "Nothing that plimsoll wants to know is hidden."));
+  renew(into, JSON.stringify(seen), () => {
+    const made = gapEntries(seen);
+    for (const one of made) one.open = open.has(what(one));
+    return made.length ? made : [h("p.wait", "Nothing that plimsoll wants to know is hidden.")];
+  });
   say(find("gap-count"), seen.length ? `${several(seen.length, "gap")} on ${several(new Set(seen.map(({ server }) => server)).size, "server")}` : "none");
 }

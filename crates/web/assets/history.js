@@ -1,6 +1,6 @@
-// The history of one server: windows, zoom, events, live; in words beside the chart for those who do not see it.
+// The history of one server: windows, zoom, events, live; and in words, for those who do not see a chart.
 
-import { h, mark, say } from "./dom.js";
+import { h, mark, renew, say } from "./dom.js";
 import { amount, clock, short, span } from "./words.js";
 import { fleet, age, ask, serverNow } from "./store.js";
 import { poolName } from "./bar.js";
@@ -116,17 +116,17 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
     draw();
   }
 
-  /** Where nothing was kept yet, the line begins with what is told from here on. */
-  const begin = ({ pools }) => pools.filter((pool) => of.signal in pool && (!of.pool || (pool.pool === of.pool && pool.tier === of.tier && pool.rank === (of.rank ?? ""))))
-    .map(({ rank, pool, tier, unit }) => ({ rank, pool, tier, title: of.signal.replace("_", " "), unit: /in_use|occupied/.test(of.signal) ? "ratio" : unit }));
+  const isOf = (pool, { rank, pool: name, tier }) => pool.pool === name && pool.tier === tier && pool.rank === (rank ?? "");
 
-  const nameOf = (series) => poolName(series, true) || series.title;
+  /** Where nothing was kept yet, the line begins with what is told from here on. */
+  const begin = ({ pools }) => pools.filter((pool) => of.signal in pool && (!of.pool || isOf(pool, of)))
+    .map(({ rank, pool, tier, unit }) => ({ rank, pool, tier, title: of.signal.replace("_", " "), unit: /in_use|occupied/.test(of.signal) ? "ratio" : unit }));
 
   function draw() {
     const [from, to] = bounds();
     Object.assign(view, { from, to });
     const { series: kept, events } = held ?? nothing();
-    const made = kept.map((series) => ({ name: nameOf(series), unit: series.unit, ...rows(series, to) }));
+    const made = kept.map((series) => ({ name: poolName(series, true) || series.title, unit: series.unit, ...rows(series, to) }));
     const lastOf = (line) => line.last.findLast((held) => held !== null) ?? -1;
     if (made.length > MOST) made.sort((a, b) => lastOf(b) - lastOf(a));
     view.lines = made.slice(0, MOST);
@@ -156,23 +156,16 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
     const more = [off && "No history is kept: this was seen since the page was opened.", failed && `The history could not be read just now: ${failed}.`,
       many > MOST && `the fullest ${MOST} of ${many}`, ...(held?.notes ?? []).map((note) => note.text)].filter(Boolean);
     const lines = [...shown, ...more];
-    if (words.dataset.key !== lines.join()) {
-      words.dataset.key = lines.join();
-      words.replaceChildren(...lines.map((text, index) => {
-        // Lines of several are told apart by colour and dash, here as in the chart.
-        const key = shown.length > 1 && index < shown.length ? h("i", { class: `dash${index % 4}` }) : "";
-        if (key) key.style.borderTopColor = `var(--${LINES[index]})`;
-        return h("span", key, text);
-      }));
-    }
+    renew(words, lines.join(), () => lines.map((text, index) => {
+      // Lines of several are told apart by colour and dash, here as in the chart.
+      const key = shown.length > 1 && index < shown.length ? h("i", { class: `dash${index % 4}` }) : "";
+      if (key) key.style.borderTopColor = `var(--${LINES[index]})`;
+      return h("span", key, text);
+    }));
     mark(box, "aria-label", `Chart, ${of.title}. ${told[0] ?? ""}. Left and right move the cursor, plus and minus zoom, 0 goes back.`);
     const events = view.events.slice().sort((a, b) => b.at - a.at).slice(0, brief ? 6 : 100);
-    const key = JSON.stringify(events);
-    if (list.dataset.key === key) return;
-    list.dataset.key = key;
-    list.replaceChildren(...events.map((event) => h("li", h("button", { focus: () => plot.point(event.at), click: () => plot.point(event.at) },
-      h("time", clock(event.at)), h("b", ` ${event.kind} `), event.text))),
-      events.length ? "" : h("li.wait", "No events in this time."));
+    renew(list, JSON.stringify(events), () => [...events.map((event) => h("li", h("button", { focus: () => plot.point(event.at), click: () => plot.point(event.at) },
+      h("time", clock(event.at)), h("b", ` ${event.kind} `), event.text))), !events.length && h("li.wait", "No events in this time.")]);
   }
 
   return {
@@ -186,7 +179,7 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
     },
     load,
     set,
-    /** Draws on: what was just looked at, or only the time that has passed. */
+    /** Draws what was just looked at, or only the time that has passed. */
     live(server, events) {
       if (!of || !held || range.from) return;
       if (!server && !events.length && Date.now() - painted < 900) return;
@@ -195,9 +188,8 @@ export function historyView(host, { group, brief, follower, onRange } = {}) {
         const at = fleet.taken - server.age_s;
         if (!held.series.length) held.series = begin(server);
         for (const series of held.series) {
-          const pool = series.pool ? server.pools.find((pool) => pool.rank === series.rank && pool.pool === series.pool && pool.tier === series.tier) : null;
-          // A frame has one figure of requests for a whole server: it is no rank's. Those come with the next loading.
-          const reading = series.pool ? pool?.[of.signal] : series.rank === "" ? server[of.signal] : undefined;
+          // A frame's figure of requests is the whole server's: those of ranks come with the next loading.
+          const reading = series.pool ? server.pools.find((pool) => isOf(pool, series))?.[of.signal] : series.rank === "" ? server[of.signal] : undefined;
           if (reading === undefined) continue;
           append(series, at, reading, 0.4 * (server.every_s || 1));
           trim(series, to - 1.2 * (view.to - view.from));

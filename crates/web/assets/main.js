@@ -1,10 +1,10 @@
-// The page as a whole: what is drawn when something was heard, and each second while nothing is.
+// The page as a whole: what is drawn with what is heard, and each second.
 
 import { h, find, fromHash, hashOf, mark, say, startTips } from "./dom.js";
 import { span } from "./words.js";
 import { DOOR, fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
 import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
-import { drawFleet, tickFleet } from "./fleet.js";
+import { drawFleet, servers, tickFleet } from "./fleet.js";
 import { drawGaps } from "./gaps.js";
 import { historyView, titleOf } from "./history.js";
 import { closePanel, drawPanel, openPanel, opened, reloadPanel } from "./panel.js";
@@ -31,11 +31,10 @@ function drawChart(urls, events) {
   if (!server) return;
   const shown = chart.of && fleet.servers.get(chart.of.server);
   const pool = bindingPool(server);
-  const same = shown === server && (chart.of.rank ?? "") === (pool?.rank ?? "") && chart.of.pool === pool?.pool;
-  if (same) since = Date.now();
-  else if (!shown || shown.level !== server.level || Date.now() - since > 15_000) {
+  const next = { server: server.url, signal: "in_use", rank: pool?.rank || null, pool: pool?.pool, tier: pool?.tier, title: titleOf(server, pool) };
+  if (JSON.stringify(next) === JSON.stringify(chart.of) || !shown || shown.level !== server.level || Date.now() - since > 15_000) {
     since = Date.now();
-    chart.show({ server: server.url, signal: "in_use", rank: pool?.rank || null, pool: pool?.pool, tier: pool?.tier, title: titleOf(server, pool) });
+    chart.show(next);
   }
   const drawn = fleet.servers.get(chart.of.server);
   chart.live(urls.includes(drawn?.url) ? drawn : null, events);
@@ -101,7 +100,7 @@ find("panel").addEventListener("close", () => {
   const hash = hashOf(fromHash().url);
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   // Back to where the server was opened.
-  [...document.querySelectorAll("#roles a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+  servers().find((link) => link.hash === hash)?.focus({ preventScroll: true });
 });
 
 for (const dialog of document.querySelectorAll("dialog")) {

@@ -1,6 +1,6 @@
 // One server: its history, and every signal with value, state, age and source.
 
-import { h, hashOf, mark, say, find, worded } from "./dom.js";
+import { h, hashOf, mark, renew, say, find, worded } from "./dom.js";
 import { DASH, figure, grouped, interval, listed, short, span, stateWord } from "./words.js";
 import { fleet, age, ask, isStale, levelOf, lossWords } from "./store.js";
 import { historyView } from "./history.js";
@@ -35,7 +35,7 @@ function* signals(server) {
 
 const valueOf = ({ value, unit, state, precision }) => figure([value, state, precision], unit);
 
-/** The table, and its cells of ages, which go on counting. */
+/** The table, and its ages, which go on counting. */
 function table(server) {
   const body = h("tbody");
   const ages = [];
@@ -51,7 +51,6 @@ function table(server) {
   return { ages, made: h("table", h("thead", h("tr", ...heads.map((head) => h("th", { scope: "col" }, head)))), body) };
 }
 
-/** What stands above the table: signs with their evidence, notes, accelerators. */
 function remarks(server) {
   const signs = (server.signs ?? []).map((sign) => h("div.sign", h("b", sign.what), h("p", sign.evidence.join("; ")), h("p", h("span.label", "next "), ...worded(sign.next))));
   const notes = (server.notes ?? []).map((note) => h("p.note", note.text));
@@ -74,15 +73,8 @@ async function load(view) {
     const offered = [...new Set([...signals(server)].filter(([where]) => !where.startsWith("its view")).map(([, key]) => key))];
     const key = offered.join();
     view.select.parentElement.hidden = !key;
-    if (view.select.dataset.key !== key) {
-      view.select.dataset.key = key;
-      view.select.replaceChildren(...offered.map((name) => h("option", { value: name, selected: name === view.signal }, plainName(name))));
-    }
-    const gaps = JSON.stringify(server.gaps);
-    if (view.gapKey !== gaps) {
-      view.gapKey = gaps;
-      view.gaps.replaceChildren(...gapEntries(server.gaps));
-    }
+    renew(view.select, key, () => offered.map((name) => h("option", { value: name, selected: name === view.signal }, plainName(name))));
+    renew(view.gaps, JSON.stringify(server.gaps), () => gapEntries(server.gaps));
     say(view.failed, "");
   } catch (error) {
     say(view.failed, `The signals could not be read: ${error.message}`);
@@ -112,7 +104,7 @@ function drawHead(view) {
   setLevel(view.level, levelOf(server));
   say(view.use, listed([full.figure, full.rest], ", "));
   say(view.state, listed([fleet.lost && `Not live: ${lossWords()}.`, `${reasons(server)}.`, seconds === null ? "It never answered." : `Answered ${span(seconds)} ago, asked every ${interval(server.every_s)}.`,
-    server.slow && `Slow: ${server.slow}.`, server.told_by_router && "A router named it."], " "));
+    server.slow && `Slow: ${server.slow}.`], " "));
   say(view.what, listed([server.engine, server.version, server.model, server.unit, server.host]));
   mark(find("panel"), "class", isStale(server) ? "stale" : null);
 }
@@ -165,7 +157,7 @@ export function closePanel() {
 
 let beat = 0;
 
-/** What changed; called with frames and, with `tick`, each second. */
+/** Called with frames and, with `tick`, each second. */
 export function drawPanel(changes, tick) {
   const view = open;
   if (!view) return;

@@ -1,5 +1,5 @@
-// History as a chart needs it. Nothing is made up: a value holds until the next look, and a line ends where nothing was said
-// and where two looks lie further apart than three of their own intervals.
+// History as a chart needs it, with nothing made up: a value holds until the next look, and a line ends where nothing was said
+// or two looks lie further apart than three of their own intervals.
 
 const WHY = { s: "stale", "-": "not reported", u: "unreachable", i: "impossible", a: "not there" };
 const LONG = "no looks";
@@ -7,8 +7,8 @@ const LONG = "no looks";
 const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 /**
- * Rows of time, last, least and most, and the holes with their reasons. Where the line is broken `last` is null; least and most are
- * where anything was said. `seen` is how many of a step's looks those are, and a hole's `share` how much of it was unknown, if not all.
+ * Rows of time, last, least and most, and the holes with their reasons. `last` is null where the line is broken, least and most where
+ * nothing was said; `seen` is of how many of a step's looks they are, and a hole's `share` how much of it was unknown, if not all.
  */
 export function rows(series, until) {
   const made = { at: [], last: [], min: [], max: [], seen: [], holes: [], told: null };
@@ -54,7 +54,7 @@ function* steps(said) {
     const unknown = dark.reduce((sum, kind) => sum + count(kind), 0);
     const all = unknown + count("fresh");
     const share = all ? unknown / all : said.last[i] == null ? 1 : 0;
-    // One look in an hour is no line through that hour; what it said still counts among least and most.
+    // One look in an hour is no line through it; what it said still counts among least and most.
     yield { at: said.at[i], step: said.step_s[i], last: share > 0.5 ? null : said.last[i] ?? null, min: said.min[i] ?? said.last[i] ?? null,
       max: said.max[i] ?? said.last[i] ?? null, dark: share, seen: unknown && [count("fresh"), all], why: (dark[0] ?? "not reported").replace("_", " ") };
   }
@@ -80,7 +80,7 @@ export function append(series, at, reading, least) {
   looks.state += LETTERS[reading?.[1]] ?? "-";
 }
 
-/** Drops what lies before `from`, so that a page left open for days does not grow. */
+/** Drops what lies before `from`: a page may be open for days. */
 export function trim(series, from) {
   const { looks } = series;
   const cut = looks ? looks.at.findIndex((at) => at >= from) : 0;
@@ -91,7 +91,6 @@ export function trim(series, from) {
   }
 }
 
-/** Latest, least and most of what is shown, and for how long nothing was known. */
 export function summary(made, from, to) {
   let [least, most, latest] = [null, null, null];
   made.at.forEach((time, i) => {

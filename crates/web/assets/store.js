@@ -41,7 +41,7 @@ export function age(server) {
   return server.age_s == null ? null : server.age_s + Math.max(0, now() - server.heard);
 }
 
-/** Whether what is known of a server is too old to be shown as the present. */
+/** Whether what is known is too old to be shown as the present. */
 export function isStale(server) {
   if (fleet.lost) return true;
   // One that is silent may have a router that still speaks of it.
@@ -59,7 +59,7 @@ export function levelOf(server) {
   return server.role === "router" && !server.pools.length ? "none" : server.level;
 }
 
-/** How old what is shown of a server is, where that matters. */
+/** How old what is shown is, where that matters. */
 export function oldness(server) {
   const figure = bindingPool(server)?.in_use?.[4];
   const seconds = figure == null ? age(server) : figure + Math.max(0, now() - server.heard);
@@ -125,8 +125,7 @@ function takeServers(said) {
   common(said);
   for (const server of said.servers ?? []) keep(server, fleet.heard);
   for (const url of said.gone ?? []) fleet.servers.delete(url);
-  const order = said.order ?? fleet.order;
-  fleet.order = sorted([...new Set([...order, ...fleet.servers.keys()])].filter((url) => fleet.servers.has(url)));
+  fleet.order = sorted([...new Set([...(said.order ?? fleet.order), ...fleet.servers.keys()])].filter((url) => fleet.servers.has(url)));
   changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
 }
 

@@ -1,29 +1,24 @@
 // The first thing read at three in the morning: which server, how full, why, and what to do.
 
-import { h, hashOf, mark, say, find, copyButton, worded } from "./dom.js";
-import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, stateWord, value, zone } from "./words.js";
+import { h, hashOf, mark, renew, say, find, copyButton, worded } from "./dom.js";
+import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, spoken, value, zone } from "./words.js";
 import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst } from "./store.js";
 
 function levelMark(level, word = level) {
   return h("b", { class: `level lv-${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
 }
 
-/** Shows a verdict, and that it was one where nothing is heard any more. */
+/** Shows a verdict, or that it was one. */
 export function setLevel(into, level) {
   const word = fleet.lost ? `was ${level}` : level;
-  if (into.dataset.word === word) return;
-  into.dataset.word = word;
-  into.replaceChildren(level === "none" ? "" : levelMark(level, word));
+  renew(into, word, () => [level !== "none" && levelMark(level, word)]);
 }
 
 export function fullness(server) {
   const pool = bindingPool(server);
   if (!pool) return { figure: "", rest: server.role === "router" ? "no cache of its own" : "" };
   const { unit } = pool;
-  if (value(pool.in_use) === null) {
-    const state = pool.in_use?.[1] ?? "not_reported";
-    return { figure: "– in use", rest: server.unreachable ? "" : `${stateWord(state)}${pool.in_use?.[3] ? `: ${pool.in_use[3]}` : ""}` };
-  }
+  if (value(pool.in_use) === null) return { figure: "– in use", rest: server.unreachable ? "" : spoken(pool.in_use, "ratio").slice(2) };
   const stale = isStale(server);
   const known = value(pool.headroom) !== null;
   const where = listed([pool.rank, pool.pool === "full" ? "" : pool.pool], " ");
@@ -75,31 +70,22 @@ export function drawVerdict() {
   say(parts.rest, full.rest);
   say(parts.why, `${listed([reasons(server), ...signs], "; ")}.${isStale(server) && seconds !== null ? ` Last answer ${span(seconds)} ago.` : ""}`);
   const key = [fleet.lost && "was", level, server.role, server.url].join(" ");
-  const nextKey = [key, server.signs[0]?.next, Boolean(server.unreachable), fleet.gaps.length].join(" ");
-  if (parts.key !== nextKey) {
-    parts.key = nextKey;
-    parts.next.replaceChildren(h("span.label", "next "), ...next(server, levelOf(server)));
-  }
+  renew(parts.next, [key, server.signs[0]?.next, fleet.gaps.length].join(" "), () => [h("span.label", "next "), ...next(server, levelOf(server))]);
   // Said aloud when the verdict or the server changes, not with every figure.
   if (spokenOf === key) return;
   spokenOf = key;
   say(find("say"), `${key}: ${listed([full.figure, full.rest, reasons(server)], ", ")}`);
 }
 
-/** How many servers there are of each verdict; each is a filter. */
+/** How many servers there are of each verdict: filters. */
 export function drawCounts(filter) {
   const counted = {};
   for (const server of fleet.servers.values()) counted[levelOf(server)] = (counted[levelOf(server)] ?? 0) + 1;
-  const into = find("counts");
-  const key = JSON.stringify(counted);
-  if (into.dataset.key === key) return;
-  into.dataset.key = key;
-  into.replaceChildren(...Object.keys(LEVELS).filter((level) => counted[level] && level !== "none").map((level) =>
+  renew(find("counts"), JSON.stringify(counted), () => Object.keys(LEVELS).filter((level) => counted[level] && level !== "none").map((level) =>
     h("button", { click: () => filter(level), "aria-label": `${several(counted[level], "server")} ${level}: show only these` },
       levelMark(level, `${counted[level]} ${level}`))));
 }
 
-/** What plimsoll says of itself, below everything. */
 export function drawWatch() {
   const { watch, fleet: totals } = fleet;
   if (!watch) return;

@@ -1,4 +1,4 @@
-// Numbers and words as people read them; the same as in the terminal. A number and its unit stay on one line (\u00a0).
+// Numbers and words as in the terminal. A number and its unit stay on one line (\u00a0).
 
 export const DASH = "–";
 
