@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { amount, clock, local, several, zone } from "./words.js";
 
 // The dash is a second sign beside the colour.
-const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3], [], [8, 3], [3, 3], [10, 3, 2, 3]];
+const DASHES = [[], [8, 3], [3, 3], [10, 3, 2, 3]];
 /** The colours of lines, of the page's own; the first is what is read. */
 export const LINES = ["used", "strained", "calm", "event", "text", "evict", "tight", "soft"];
 const INKS = ["line", "edge", ...LINES];
@@ -161,7 +161,7 @@ export function chart(host, view, { group, onZoom, onReset, onCursor }) {
       ctx.globalAlpha = many ? 0.25 : 0.4;
       ctx.stroke();
       ctx.globalAlpha = 1;
-      ctx.setLineDash(DASHES[index % 8]);
+      ctx.setLineDash(DASHES[index % 4]);
       ctx.lineWidth = 1.5;
       ctx.beginPath();
       for (let i = start; i <= end; i++) {

@@ -169,7 +169,7 @@ function group(name, urls, make, kind, count = urls.length) {
 }
 
 function plan(text) {
-  const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
+  const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => matches(server, text));
   const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);
   const kind = ROLES.some((role) => of(shown, role).length > FEW) ? "cells" : "cards";
   const first = kind === "cells" ? shown.filter((server) => !noCache(server)).slice(0, WORST) : [];

@@ -33,8 +33,6 @@ function* signals(server) {
   }
 }
 
-const valueOf = ({ value, unit, state, precision }) => figure([value, state, precision], unit);
-
 /** The table, and its ages, which go on counting. */
 function table(server) {
   const body = h("tbody");
@@ -44,7 +42,7 @@ function table(server) {
     const old = h("td.num", DASH);
     if (reading.age_s !== null) ages.push([old, reading.age_s]);
     const from = listed([reading.source, reading.reason, reading.inputs.length && `from ${reading.inputs.join(", ")}`], "; ");
-    body.append(h("tr", { class: `st-${state}` }, h("td", where), h("th", { scope: "row" }, plainName(key)), h("td.num", valueOf(reading)),
+    body.append(h("tr", { class: `st-${state}` }, h("td", where), h("th", { scope: "row" }, plainName(key)), h("td.num", figure([reading.value, reading.state, reading.precision], reading.unit)),
       h("td", reading.unit === "ratio" ? "" : plainName(reading.unit)), h("td", stateWord(state)), old, h("td.from", from)));
   }
   const heads = ["where", "signal", "value", "unit", "state", "age", "source, or why not"];

@@ -75,7 +75,7 @@ export function bindingPool(server) {
 
 /** The worst server: the first that has a cache, or the first of all. */
 export function worst() {
-  const servers = fleet.order.map((url) => fleet.servers.get(url)).filter(Boolean);
+  const servers = fleet.order.map((url) => fleet.servers.get(url));
   return servers.find((server) => levelOf(server) !== "none") ?? servers[0] ?? null;
 }
 

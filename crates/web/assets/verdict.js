@@ -29,13 +29,13 @@ export function fullness(server) {
 /** Why, once: what is unreachable is mostly unknown for that. */
 export const reasons = ({ unreachable, reason }) => listed([unreachable && `unreachable: ${unreachable}`, reason !== unreachable && reason], "; ");
 
-/** What to do next: what the signs say, else what would make it visible, else nothing made up. */
+/** What to do: what the signs say, else what would make it visible, else nothing made up. */
 function next(server, level) {
   const sign = server.signs.find((sign) => sign.next);
   if (sign) return worded(sign.next);
   if (server.unreachable) return ["See whether the server runs and its address is right; the last that was known stands below."];
-  const gap = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag);
-  if (gap && level === "unknown") return ["To see it, add ", h("code", gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag)];
+  const { flag, where } = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag)?.fix ?? {};
+  if (flag && level === "unknown") return ["To see it, add ", h("code", flag), " to ", where, " ", copyButton(flag)];
   if (level === "calm" || level === "none") return ["Nothing needs doing."];
   return ["Open the server for its signals, their sources and the history."];
 }
