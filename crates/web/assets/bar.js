@@ -1,12 +1,11 @@
 // A pool as a bar: used solid, evictable striped, available empty, unknown hatched.
 
 import { h, mark, say, tip } from "./dom.js";
-import { DASH, figure, listed, spoken, stateWord, value } from "./words.js";
+import { DASH, figure, listed, spoken, value } from "./words.js";
 import { isStale } from "./store.js";
 
 const part = (amount, whole) => `${Math.max(0, Math.min(100, (100 * amount) / whole))}%`;
 
-/** What a bar shows of a pool: its kind, and how wide its parts are. */
 export function shape(pool, stale) {
   const capacity = value(pool.capacity);
   const used = value(pool.used);
@@ -21,7 +20,7 @@ export function shape(pool, stale) {
 }
 
 function makeBar() {
-  return h("span", { class: "bar", "aria-hidden": "true" }, h("i", { class: "u" }), h("i", { class: "e" }));
+  return h("span.bar", { "aria-hidden": "true" }, h("i.u"), h("i.e"));
 }
 
 function setBar(bar, pool, stale) {
@@ -36,16 +35,15 @@ export const poolName = (pool, plain) => listed([pool.rank, pool.pool === "full"
 
 const aged = (reading, stale) => (stale && ["reported", "derived"].includes(reading?.[1]) ? [reading[0], "stale", reading[2]] : reading);
 
-/** A pool in a line; where its fullness is not known, with the reason that one of its numbers gives. */
+/** A pool in a line; where its fullness is not known, with a reason that one of its numbers gives. */
 export function poolShort(pool, stale) {
   const why = value(pool.in_use) === null && !pool.in_use?.[3] ? [pool.used?.[3], pool.capacity?.[3]].find(Boolean) : null;
   const use = why ? [null, pool.in_use?.[1], null, why] : aged(pool.in_use, stale);
-  return `${poolName(pool) || "pool"}: ${spoken(use, "ratio")} in use, headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`;
+  return `${poolName(pool) || "pool"}: ${spoken(use, "ratio")} in use, headroom ${figure(pool.headroom, pool.unit)}`;
 }
 
-/** Everything of a pool in words. */
 function poolWords(pool, stale) {
-  const unit = pool.unit ?? "tokens";
+  const unit = pool.unit;
   const say = (reading, of = unit) => spoken(aged(reading, stale), of);
   return [
     `${poolName(pool) || "pool"}${pool.binds ? ", the pool that binds" : ""}`,
@@ -56,19 +54,17 @@ function poolWords(pool, stale) {
   ].join("\n");
 }
 
-/** How much is in use, or a dash. */
 function percentOf(pool) {
   const state = pool.in_use?.[1];
   if (value(pool.in_use) === null) return state === "impossible" ? `${DASH} impossible` : DASH;
   return figure(pool.in_use, "ratio");
 }
 
-/** A line for a pool: its name, its bar, how much is in use. */
 export function poolLine(get) {
-  const name = h("span", { class: "pn" });
+  const name = h("span.pn");
   const bar = makeBar();
-  const use = h("span", { class: "pu" });
-  const line = h("span", { class: "pool" }, name, bar, use);
+  const use = h("span.pu");
+  const line = h("span.pool", name, bar, use);
   tip(line, () => {
     const { server, pool } = get();
     return pool ? poolWords(pool, isStale(server)) : "";
@@ -80,17 +76,4 @@ export function poolLine(get) {
     mark(use, "class", `pu ${stale ? "stale" : pool.in_use?.[1] ?? ""}`);
     mark(line, "class", pool.binds ? "pool binds" : "pool");
   } };
-}
-
-/** The legend, made of the same bars that it explains. */
-export function legend(into) {
-  const one = (kind, text, child) => h("span", {}, h("span", { class: `bar ${kind}`, "aria-hidden": "true" }, child), text);
-  into.append(
-    one("told", "used", h("i", { class: "u all" })),
-    one("told", "evictable", h("i", { class: "e all" })),
-    one("told", "available"),
-    one("apart", "headroom, not told apart"),
-    one("told stale", stateWord("stale"), h("i", { class: "u all" })),
-    one("unknown", "unknown"),
-  );
 }

@@ -1,25 +1,34 @@
 // Making elements. Text goes in as text only, so that no server's name can become markup.
 
-/** An element with attributes and children; a function as an attribute is a listener. */
-export function h(tag, attributes = {}, ...children) {
+/** `tag.class.class`, attributes where there are any (a function is a listener), and children. */
+export function h(what, ...parts) {
+  const [tag, ...classes] = what.split(".");
   const made = document.createElement(tag);
   if (tag === "button") made.type = tag;
+  if (classes.length) made.className = classes.join(" ");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   for (const [name, held] of Object.entries(attributes)) {
     if (typeof held === "function") made.addEventListener(name, held);
-    else if (held === true) made.setAttribute(name, "");
-    else if (held !== false && held != null) made.setAttribute(name, held);
+    else if (held !== false && held != null) made.setAttribute(name, held === true ? "" : held);
   }
-  made.append(...children.filter((child) => child != null && child !== false));
+  made.append(...parts.filter((child) => child != null && child !== false));
   return made;
 }
 
-/** Sets text only where it differs, so that an unchanged page costs nothing. */
+/** Sets text where it differs: an unchanged page costs nothing. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Makes what is in an element anew where `key` says that it differs. */
+export function renew(element, key, make) {
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  element.replaceChildren(...make().filter(Boolean));
+}
+
 /** A sentence in which `commands` are marked. */
-export const worded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+export const worded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", part) : part));
 
 export function mark(element, name, held) {
   if (held == null) element.removeAttribute(name);
@@ -28,9 +37,17 @@ export function mark(element, name, held) {
 
 export const find = (id) => document.getElementById(id);
 
+/** The address of a server in the page, and of a stretch of its history: a moment can be sent to somebody. */
+export const hashOf = (url, { from, to } = {}) => `#${encodeURIComponent(url)}${from ? `&from=${Math.floor(from)}&to=${Math.ceil(to)}` : ""}`;
+
+export function fromHash() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [from, to] = ["from", "to"].map((name) => Number(given.get(name)));
+  return { url: [...given.keys()][0], range: from > 0 && to - from >= 10 ? { from, to } : {} };
+}
+
 const tips = new WeakMap();
 
-/** What an element explains when the pointer or the focus is on it. */
 export function tip(element, text) {
   tips.set(element, text);
 }
@@ -61,16 +78,17 @@ export function startTips() {
     box.style.top = `${Math.max(4, below ? at.bottom + 6 : at.top - box.offsetHeight - 6)}px`;
   };
   setInterval(() => shown && say(box, shown.isConnected ? tips.get(shown)() : ""), 1000);
-  document.addEventListener("pointerover", show);
-  document.addEventListener("focusin", show);
-  document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  const on = (name, act) => document.addEventListener(name, act, name === "scroll");
+  on("pointerover", show);
+  on("focusin", show);
+  on("focusout", hide);
+  on("scroll", hide);
+  on("keydown", ({ key }) => key === "Escape" && hide());
 }
 
 /** A button that copies what `text` is, also where the page is not served securely. */
-export function copyButton(text, what) {
-  const button = h("button", { class: "copy", "aria-label": `Copy ${what}` }, "copy");
+export function copyButton(text) {
+  const button = h("button.copy", { "aria-label": `Copy ${text}` }, "copy");
   button.addEventListener("click", async () => {
     let done = true;
     try {

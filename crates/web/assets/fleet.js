@@ -1,16 +1,17 @@
-// The fleet by role: cards for few servers; for many, cards of the worst and a cell for each of the rest.
+// The fleet by role: cards for few servers; of many, cards for the worst and a cell for each of the rest.
 
-import { h, mark, say, find, tip } from "./dom.js";
-import { LEVELS, ROLES, amount, figure, interval, listed, several, short, span, value } from "./words.js";
-import { fleet, age, bindingPool, isStale, levelOf } from "./store.js";
+import { h, hashOf, mark, say, find, tip } from "./dom.js";
+import { DASH, LEVELS, ROLES, cause, dated, interval, listed, several, short, span, value } from "./words.js";
+import { fleet, age, bindingPool, byRouter, isStale, levelOf, oldness } from "./store.js";
 import { poolLine, poolShort, shape } from "./bar.js";
 import { setLevel } from "./verdict.js";
 
-/** As many servers get a card each; of more, only so many of the worst. */
-const FEW = 12;
+/** As many servers of a role get a card each, lest any be below the first screen; of more, only so many of the worst. */
+const FEW = 3;
 const WORST = 3;
+/** As many have room for their names. */
+const NAMED = 40;
 
-/** So many servers are drawn in one frame. */
 const SLICE = 25;
 
 const waiting = new Set();
@@ -21,138 +22,128 @@ let drawn = "";
 const matches = (server, text) => !text || [server.url, server.role, levelOf(server), server.model, server.unit, server.host, server.engine]
   .some((held) => String(held ?? "").toLowerCase().includes(text));
 
-/** What a server is, for one who hears the page. */
-function words(server) {
+const noCache = (server) => levelOf(server) === "none";
+
+/** What is known of a server besides how full it is; what it said too long ago is what it was. */
+function facts(server) {
+  const stale = isStale(server);
   const pool = bindingPool(server);
-  const level = levelOf(server);
-  return listed([`${server.role} ${short(server.url)}`, level === "none" ? "no cache of its own" : level, isStale(server) && "stale", server.reason,
-    pool && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`, `running ${figure(server.running, "requests")}`,
-    `waiting ${figure(server.waiting, "requests")}`, server.gaps && several(server.gaps, "gap"), server.slow], ", ");
+  const said = (name, reading, unit) => `${name} ${dated(reading, unit, stale)}`;
+  const queue = noCache(server) ? [] : [said("running", server.running, "requests"), said("waiting", server.waiting, "requests")];
+  return [oldness(server), value(pool?.headroom) !== null && said("headroom", pool.headroom, pool.unit), ...queue,
+    value(server.retracted_recent) > 0 && `${said("retracted", server.retracted_recent, "requests")} in 60 s`,
+    byRouter(server) && "figures by its router", server.gaps > 0 && several(server.gaps, "gap")];
 }
+
+const words = (server) => listed([`${server.role} ${short(server.url)}`, noCache(server) ? "no cache of its own" : levelOf(server),
+  isStale(server) && "stale", server.reason, ...facts(server), server.slow], ", ");
 
 function about(server) {
-  const stale = isStale(server);
-  const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, stale));
-  const more = server.pools.length > 16 ? [`and ${several(server.pools.length - 16, "more pool")}`] : [];
   const seconds = age(server);
-  const said = seconds === null ? "never answered" : `answered ${span(seconds)} ago`;
-  return listed([`${server.role} ${short(server.url)}: ${levelOf(server) === "none" ? server.reason : `${levelOf(server)}, ${server.reason}`}`,
-    [said, `asked every ${interval(server.every_s)}`].join(", "), server.slow, server.unreachable, ...pools, ...more], "\n");
+  const pools = server.pools.slice(0, 16).map((pool) => poolShort(pool, isStale(server)));
+  return listed([words(server), `${seconds === null ? "never answered" : `answered ${span(seconds)} ago`}, asked every ${interval(server.every_s)}`,
+    server.unreachable, ...pools, server.pools.length > 16 && `and ${several(server.pools.length - 16, "more pool")}`], "\n");
 }
 
-const link = (url, kind) => h("a", { class: kind, href: `#${encodeURIComponent(url)}`, tabindex: "-1" });
+const link = (url, kind) => h("a", { class: kind, href: hashOf(url), tabindex: "-1" });
 
 /** Pools with a line of their own: all, or of very many the fullest. */
 const shownPools = ({ pools }) => (pools.length <= 16 ? pools : [...pools].sort((a, b) => (value(b.in_use) ?? -1) - (value(a.in_use) ?? -1)).slice(0, 8));
 
+const kindOf = (kind, server) => listed([kind, `lv-${levelOf(server)}`, isStale(server) ? "stale" : byRouter(server) && "told"], " ");
+
 function card(url) {
   const get = () => fleet.servers.get(url);
   const made = link(url, "card");
-  const view = { made, lines: [], shape: "" };
+  const view = { made };
   view.build = (server) => {
-    view.level = h("span");
-    view.use = h("span", { class: "use" });
-    view.what = h("span", { class: "what" });
-    view.pools = h("span", { class: "pools" });
-    view.foot = h("span", { class: "foot" });
+    Object.assign(view, { level: h("span"), use: h("span.use"), what: h("span.what"), foot: h("span.foot"), slow: h("span.slow") });
     view.lines = shownPools(server).map((_, index) => poolLine(() => ({ server: get(), pool: shownPools(get())[index] })));
-    view.all = server.pools.length > view.lines.length ? picture(4 * server.pools.length) : null;
-    view.pools.append(...(view.all ? [view.all.box] : []), ...view.lines.map(({ line }) => line));
-    mark(view.pools, "class", server.pools.length > 4 ? "pools many" : "pools");
-    view.slow = h("span", { class: "slow" });
-    made.replaceChildren(h("span", { class: "head" }, view.level, view.use), h("span", { class: "who" }, h("span", { class: "name" }, short(url)), view.what),
-      view.pools, view.foot, view.slow);
+    view.all = server.pools.length > view.lines.length && picture(4 * server.pools.length);
+    made.replaceChildren(h("span.head", view.level, view.use), h("span.who", h("span.name", short(url)), view.what),
+      h(server.pools.length > 4 ? "span.pools.many" : "span.pools", view.all && view.all.box, ...view.lines.map(({ line }) => line)), view.foot, view.slow);
   };
   view.draw = () => {
     const server = get();
-    if (view.shape !== `${server.pools.length}`) {
-      view.shape = `${server.pools.length}`;
-      view.build(server);
-    }
+    if (view.many !== server.pools.length) view.build(server);
+    view.many = server.pools.length;
     const level = levelOf(server);
     const stale = isStale(server);
     setLevel(view.level, level);
     const pool = bindingPool(server);
-    say(view.use, !pool ? "" : value(pool.in_use) === null ? "–" : `${stale || pool.in_use[1] === "stale" ? "was " : ""}${amount(value(pool.in_use), "ratio")} in use`);
+    say(view.use, !pool ? "" : value(pool.in_use) === null ? DASH : `${dated(pool.in_use.slice(0, 2), "ratio", stale)} in use`);
+    mark(view.use, "class", `use ${pool?.in_use?.[1] ?? ""}`);
     say(view.what, listed([dense() ? server.role : "", listed([server.engine, server.version], " "), server.model, server.unit]));
     const plain = server.pools.every((pool) => pool.pool === "full");
     const pools = shownPools(server);
     view.lines.forEach((line, index) => line.set(pools[index], stale, plain));
-    view.all?.draw(server.pools, stale);
+    if (view.all) view.all.draw(server.pools, stale);
     view.tick();
     mark(made, "aria-label", words(server));
   };
   view.tick = () => {
     const server = get();
-    const seconds = age(server);
-    const pool = bindingPool(server);
-    const said = seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
-    const why = server.unreachable ? `unreachable: ${server.unreachable}` : ["unknown", "none"].includes(levelOf(server)) && server.reason;
-    say(view.foot, listed([why, view.all && `the fullest ${view.lines.length} of ${server.pools.length} pools`, value(pool?.headroom) !== null && `headroom ${figure(pool.headroom, pool.unit ?? "tokens")}`,
-      !noCache(server) && `running ${figure(server.running, "requests")}`, !noCache(server) && `waiting ${figure(server.waiting, "requests")}`,
-      value(server.retracted_recent) > 0 && `retracted ${figure(server.retracted_recent, "requests")} in 60 s`,
-      server.gaps > 0 && several(server.gaps, "gap"), said]));
+    // Figures and their age first, lest a long cause push them out.
+    const why = server.unreachable ? `unreachable: ${cause(server.unreachable)}` : ["unknown", "none"].includes(levelOf(server)) && server.reason;
+    say(view.foot, listed([...facts(server), view.all && `the fullest ${view.lines.length} of ${server.pools.length} pools`, why]));
     say(view.slow, server.slow ? `slow: ${server.slow}` : "");
-    mark(made, "class", `card lv-${levelOf(server)}${isStale(server) ? " stale" : ""}`);
+    mark(made, "class", kindOf("card", server));
   };
   return view;
 }
 
-const noCache = (server) => levelOf(server) === "none";
-
 /** Pools as upright bars: paths, which cost the browser far less than an element each. */
-function columns(pools, stale, wide) {
-  const step = wide / Math.max(1, pools.length);
-  const made = { used: "", old: "", unknown: "" };
-  pools.forEach((pool, index) => {
-    const { kind, used } = shape(pool, stale);
-    const dark = kind === "unknown" || kind === "impossible";
-    const high = dark ? 13 : (parseFloat(used) * 14) / 100;
-    const left = (index * step + 0.5).toFixed(1);
-    made[dark ? "unknown" : kind.includes("stale") ? "old" : "used"] += `M${left} ${(14 - high).toFixed(1)}h${(step - 1).toFixed(1)}V14H${left}z`;
-  });
-  return made;
-}
-
 function picture(wide) {
-  const make = (name, kind) => {
+  const make = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    made.setAttribute("class", kind);
+    for (const [key, held] of Object.entries(attributes)) mark(made, key, held);
     return made;
   };
-  const box = make("svg", "columns");
-  box.setAttribute("viewBox", `0 0 ${wide} 14`);
-  box.setAttribute("preserveAspectRatio", "none");
-  box.setAttribute("aria-hidden", "true");
-  const paths = { used: make("path", "used"), old: make("path", "old"), unknown: make("path", "unknown") };
-  box.append(...Object.values(paths));
+  const box = make("svg", { class: "columns", viewBox: `0 0 ${wide} 14`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const paths = ["used", "old", "unknown"].map((kind) => make("path", { class: kind }));
+  box.append(...paths);
   return { box, draw(pools, stale) {
-    for (const [kind, path] of Object.entries(columns(pools, stale, wide))) mark(paths[kind], "d", path || null);
+    const step = wide / Math.max(1, pools.length);
+    const lines = ["", "", ""];
+    pools.forEach((pool, index) => {
+      const { kind, used } = shape(pool, stale);
+      const dark = kind === "unknown" || kind === "impossible";
+      const high = dark ? 13 : (parseFloat(used) * 14) / 100;
+      const left = (index * step + 0.5).toFixed(1);
+      lines[dark ? 2 : Number(kind.includes("stale"))] += `M${left} ${(14 - high).toFixed(1)}h${(step - 1).toFixed(1)}V14H${left}z`;
+    });
+    paths.forEach((path, index) => mark(path, "d", lines[index] || null));
   } };
 }
 
 /** Whole percents for a cell; what is not nothing does not become it. */
-const whole = (share) => (share > 0 && share < 0.01 ? "<1 %" : `${Math.floor(100 * share)} %`);
+const whole = (share) => (share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.floor(100 * share)}\u00a0%`);
+
+/** How full a server is, whether that is over, and who says it where it does not itself. */
+function brief(server) {
+  const pool = bindingPool(server);
+  const use = value(pool?.in_use);
+  if (use === null) return pool ? DASH : "";
+  return listed([(isStale(server) || pool.in_use[1] === "stale") && "was", byRouter(server) && "by router", whole(use)], " ");
+}
 
 function cell(url) {
   const get = () => fleet.servers.get(url);
   const glyph = h("b", { "aria-hidden": "true" });
   const bars = picture(32);
-  const use = h("span");
+  const use = h("span.use");
   const made = link(url, "cell");
-  made.append(glyph, bars.box, h("span", { class: "name" }, h("bdi", {}, short(url))), use);
+  made.append(glyph, bars.box, h("span.name", h("bdi", short(url))), use);
   const view = { made };
   view.draw = () => {
     const server = get();
     const level = levelOf(server);
-    const stale = isStale(server);
-    const pool = bindingPool(server);
-    view.stale = stale;
+    view.stale = isStale(server);
     say(glyph, LEVELS[level] ?? "?");
-    mark(glyph, "class", `level ${level}`);
-    mark(made, "class", `cell lv-${level}${stale ? " stale" : ""}`);
-    bars.draw(server.pools.slice(0, 16), stale);
-    say(use, pool ? (value(pool.in_use) === null ? "–" : whole(value(pool.in_use))) : "");
+    mark(glyph, "class", `level lv-${level}`);
+    mark(made, "class", kindOf("cell", server));
+    bars.draw(server.pools.slice(0, 16), view.stale);
+    say(use, brief(server));
     mark(made, "aria-label", words(server));
   };
   view.tick = () => {
@@ -161,11 +152,11 @@ function cell(url) {
   return view;
 }
 
-const dense = () => fleet.servers.size > FEW;
+const dense = () => drawn.includes('"cells"');
 
 function group(name, urls, make, kind, count = urls.length) {
-  return h("section", { class: `role ${kind}`, "aria-label": `${name}, ${several(count, "server")}` },
-    h("h3", {}, name, " ", h("small", {}, count > 1 ? String(count) : "")),
+  return h("section", { class: kind, "aria-label": `${name}, ${several(count, "server")}` },
+    h("h3", name, " ", h("small", count > 1 ? String(count) : "")),
     h("div", { class: kind }, ...urls.map((url) => {
       const key = `${kind} ${url}`;
       if (!views.has(key)) {
@@ -177,15 +168,14 @@ function group(name, urls, make, kind, count = urls.length) {
     })));
 }
 
-/** Which servers stand where. */
 function plan(text) {
-  const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => server && matches(server, text));
-  const first = shown.length > FEW ? shown.filter((server) => !["calm", "none"].includes(levelOf(server))).slice(0, WORST) : [];
-  const rest = shown.filter((server) => !first.includes(server));
-  const kind = shown.length > FEW ? "cells" : "cards";
+  const shown = fleet.order.map((url) => fleet.servers.get(url)).filter((server) => matches(server, text));
   const of = (servers, role) => servers.filter((server) => (ROLES.includes(server.role) ? server.role : "unknown") === role);
+  const kind = ROLES.some((role) => of(shown, role).length > FEW) ? "cells" : "cards";
+  const first = kind === "cells" ? shown.filter((server) => !noCache(server)).slice(0, WORST) : [];
+  const rest = shown.filter((server) => !first.includes(server));
   const roles = ROLES.map((role) => [role, of(rest, role).map(({ url }) => url), of(shown, role).length]);
-  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, none: !shown.length && fleet.servers.size > 0 };
+  return { first: first.map(({ url }) => url), roles: roles.filter(([, urls]) => urls.length), kind, named: shown.length <= NAMED };
 }
 
 export function drawFleet(changes, text) {
@@ -195,10 +185,10 @@ export function drawFleet(changes, text) {
   if (key !== drawn) {
     drawn = key;
     const focused = into.contains(document.activeElement) ? document.activeElement.hash : null;
-    mark(into, "class", held.kind === "cells" ? "dense" : "few");
+    mark(into, "class", held.kind === "cells" ? `dense${held.named ? " named" : ""}` : "few");
     const groups = held.roles.map(([role, urls, count]) => group(role, urls, held.kind === "cells" ? cell : card, held.kind, count));
     if (held.first.length) groups.unshift(group("worst first", held.first, card, "cards"));
-    into.replaceChildren(...groups, held.none ? h("p", { class: "wait" }, "No server matches the filter.") : "");
+    into.replaceChildren(...groups, text && !groups.length ? h("p.wait", "No server matches the filter.") : "");
     for (const [name] of views) if (!fleet.servers.has(name.slice(name.indexOf(" ") + 1))) views.delete(name);
     changes = { urls: fleet.order };
     const links = servers();
@@ -207,25 +197,20 @@ export function drawFleet(changes, text) {
     again?.focus({ preventScroll: true });
   }
   for (const url of changes.whole ? fleet.order : changes.urls) waiting.add(url);
-  if (waiting.size > SLICE) cancelAnimationFrame(asked), (asked = requestAnimationFrame(slice));
-  else slice();
+  slice();
 }
 
-/** Draws a few of those that wait, and the rest in the frames after: with hundreds of servers no frame is missed. */
+/** Draws a few of those that wait, and the rest in the frames after: of hundreds, no frame is missed. */
 function slice() {
-  let left = SLICE;
-  for (const url of waiting) {
-    if (left-- === 0) {
-      asked = requestAnimationFrame(slice);
-      return;
-    }
+  cancelAnimationFrame(asked);
+  for (const url of [...waiting].slice(0, SLICE)) {
     waiting.delete(url);
-    if (!fleet.servers.has(url)) continue;
     for (const kind of ["cards", "cells"]) {
-      const view = views.get(`${kind} ${url}`);
-      if (view?.made.isConnected) view.draw();
+      const view = fleet.servers.has(url) && views.get(`${kind} ${url}`);
+      if (view && view.made.isConnected) view.draw();
     }
   }
+  if (waiting.size) asked = requestAnimationFrame(slice);
 }
 
 export function tickFleet() {

@@ -1,51 +1,48 @@
-// What the fleet does not tell, and exactly what makes it: the same gap of many servers is one entry.
+// What the fleet does not tell, and exactly what makes it: what one fix mends on many servers is one entry.
 
-import { h, say, find, copyButton } from "./dom.js";
+import { h, find, renew, say, copyButton } from "./dom.js";
 import { several, short } from "./words.js";
 import { fleet } from "./store.js";
 
-/** One gap with its fix; `urls` are the servers that have it. */
-export function gapEntry(gap, urls) {
-  const { fix } = gap;
-  const row = (name, held) => held && h("div", {}, h("dt", {}, name), h("dd", {}, ...[held].flat()));
-  const servers = urls.length === 1 ? short(urls[0] ?? "the fleet") : several(urls.length, "server");
-  return h("details", { class: "gap" },
-    h("summary", {}, h("span", { class: "gap-what" }, gap.what), h("span", { class: "gap-of" }, servers),
-      h("span", { class: "gap-fix" }, "→ ", ...(fix.flag ? [h("code", {}, fix.flag), copyButton(fix.flag, fix.flag)] : [fix.where]))),
-    h("dl", {},
-      row("seen", gap.evidence), row("add", fix.flag && h("code", {}, fix.flag)), row("to", fix.flag && fix.where),
-      row("then", fix.series?.length && fix.series.join(" ")), row("price", gap.price), row("meanwhile", gap.meanwhile),
-      row("servers", urls.length > 1 && urls.map(short).join(" "))));
-}
-
-function grouped(gaps) {
+/** Entries for gaps, with a fix each; what a flag mends comes first. */
+export function gapEntries(gaps) {
   const groups = new Map();
   for (const gap of gaps) {
-    const key = JSON.stringify([gap.id, gap.what, gap.fix.flag, gap.fix.flag ? null : gap.fix.where]);
-    if (!groups.has(key)) groups.set(key, { gap, urls: [] });
-    groups.get(key).urls.push(gap.server ?? "");
+    const key = gap.fix.flag ?? JSON.stringify([gap.id, gap.what, gap.fix.where]);
+    groups.set(key, [...(groups.get(key) ?? []), gap]);
   }
-  // What a flag mends comes first.
-  return [...groups.values()].sort((a, b) => !a.gap.fix.flag - !b.gap.fix.flag);
+  return [...groups.values()].sort(([a], [b]) => !a.fix.flag - !b.fix.flag).map(entry);
 }
 
-let drawn = "";
+function entry(gaps) {
+  const { flag, where } = gaps[0].fix;
+  const each = (get) => [...new Set(gaps.flatMap(get).filter(Boolean))];
+  const row = (name, held) => held.length > 0 && h("div", h("dt", name), h("dd", ...held.map((text) => h("p", text))));
+  const urls = each(({ server }) => server);
+  const whats = each(({ what }) => what);
+  const more = whats.length > 1 && h("span.gap-of", `and ${whats.length - 1} more`);
+  return h("details.gap",
+    h("summary", h("span.gap-what", whats[0]), more, h("span.gap-of", urls.length > 1 ? several(urls.length, "server") : short(urls[0] ?? "the fleet")),
+      h("span.gap-fix", "→ ", ...(flag ? [h("code", flag), copyButton(flag)] : [where]))),
+    h("dl", row("shows", whats.slice(1)), row("seen", each(({ evidence }) => evidence)),
+      row("add", flag ? [flag] : []), row("to", flag ? each(({ server, fix }) => (urls.length > 1 ? `${short(server)}: ${fix.where}` : fix.where)) : []),
+      row("then", [each(({ fix }) => fix.series ?? []).join(" ")].filter(Boolean)), row("price", each(({ price }) => price)),
+      row("meanwhile", each(({ meanwhile }) => meanwhile)), row("servers", flag || urls.length < 2 ? [] : urls.map(short))));
+}
+
 let seen = null;
 
 /** The list, made anew only where a gap came, went or changed; open ones stay open. */
 export function drawGaps() {
   if (fleet.gaps === seen) return;
   seen = fleet.gaps;
-  const groups = grouped(fleet.gaps);
-  const key = JSON.stringify(groups.map(({ gap, urls }) => [gap.id, gap.what, gap.fix, urls]));
-  if (key === drawn) return;
-  drawn = key;
   const into = find("gap-list");
-  const open = new Set([...into.querySelectorAll("details[open] .gap-what")].map(({ textContent }) => textContent));
-  into.replaceChildren(...groups.map(({ gap, urls }) => {
-    const entry = gapEntry(gap, urls);
-    entry.open = open.has(gap.what);
-    return entry;
-  }), groups.length ? "" : h("p", { class: "wait" }, "Nothing that plimsoll wants to know is hidden."));
-  say(find("gap-count"), fleet.gaps.length ? `${several(fleet.gaps.length, "gap")} on ${several(new Set(fleet.gaps.map(({ server }) => server)).size, "server")}` : "none");
+  const what = (made) => made.querySelector(".gap-what").textContent;
+  const open = new Set([...into.querySelectorAll("details[open]")].map(what));
+  renew(into, JSON.stringify(seen), () => {
+    const made = gapEntries(seen);
+    for (const one of made) one.open = open.has(what(one));
+    return made.length ? made : [h("p.wait", "Nothing that plimsoll wants to know is hidden.")];
+  });
+  say(find("gap-count"), seen.length ? `${several(seen.length, "gap")} on ${several(new Set(seen.map(({ server }) => server)).size, "server")}` : "none");
 }

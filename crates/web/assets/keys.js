@@ -1,37 +1,28 @@
-// Keys, and what they do; the theme.
+// What keys do; the theme.
 
-import { h, find, say } from "./dom.js";
+import { find, hashOf, say } from "./dom.js";
 import { servers } from "./fleet.js";
 import { opened } from "./panel.js";
 
-const KEYS = [["j  k  ↓  ↑", "next or previous server"], ["← →", "beside it; in a chart: move the cursor"], ["Enter", "open the server: all signals, history"],
-  ["Esc", "close; clear the filter"], ["/", "filter by name, role, verdict, model, unit"], ["+  −  0", "in a chart: zoom in, out, back; or drag, and double-click"],
-  ["t", "dark or light"], ["?", "these keys"]];
-
-export function showKeys() {
-  const dialog = find("keys");
-  dialog.replaceChildren(h("h2", { id: "keys-name" }, "Keys"), h("dl", { class: "keys" }, ...KEYS.flatMap(([keys, what]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)])),
-    h("p", {}, "A dash (–) is a value that nothing tells; its reason is where the pointer or the focus is. ± is how far a rounded value may be off."),
-    h("button", { click: () => dialog.close() }, "close"));
-  if (!dialog.open) dialog.showModal();
+/** The theme that was chosen here, kept where the browser allows; else it lasts as long as the page. */
+function kept(theme) {
+  try {
+    return theme ? localStorage.setItem("plimsoll-theme", theme) : localStorage.getItem("plimsoll-theme");
+  } catch {
+    return null;
+  }
 }
 
-/** The theme: as the system has it until it is chosen here; kept where the browser allows. */
+/** The theme: as the system has it until it is chosen. */
 export function startTheme(redraw) {
-  let kept = null;
-  try {
-    kept = localStorage.getItem("plimsoll-theme");
-  } catch { /* Not allowed here: then it lasts as long as the page. */ }
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  if (/^(light|dark)$/.test(kept)) root.dataset.theme = kept;
+  if (/^(light|dark)$/.test(kept())) root.dataset.theme = kept();
   dark.addEventListener("change", redraw);
   return () => {
     const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem("plimsoll-theme", root.dataset.theme);
-    } catch { /* As above. */ }
+    kept(root.dataset.theme);
     say(find("say"), `${root.dataset.theme} theme`);
     redraw();
   };
@@ -40,17 +31,14 @@ export function startTheme(redraw) {
 /** The link that a move by the arrows leads to: beside, or the nearest in the next row. */
 function nearest(links, at, key) {
   const from = links[at].getBoundingClientRect();
-  const centre = (box) => box.left + box.width / 2;
   const down = key === "ArrowDown";
-  let best = null;
-  links.forEach((link, index) => {
+  const costs = links.map((link, index) => {
     const box = link.getBoundingClientRect();
     const away = down ? box.top - from.bottom : from.top - box.bottom;
-    if (away < -4 || index === at) return;
-    const cost = Math.max(0, away) * 3 + Math.abs(centre(box) - centre(from));
-    if (!best || cost < best.cost) best = { cost, index };
+    return away < -4 || index === at ? Infinity : Math.max(0, away) * 3 + Math.abs(box.left + box.width / 2 - from.left - from.width / 2);
   });
-  return best?.index ?? at + (down ? 1 : -1);
+  const least = Math.min(...costs);
+  return least < Infinity ? costs.indexOf(least) : at + (down ? 1 : -1);
 }
 
 function move(key) {
@@ -69,7 +57,7 @@ function move(key) {
 /** In an open panel, j and k go on to the next server of the list. */
 function turn(key) {
   const hashes = servers().map(({ hash }) => hash);
-  const at = hashes.indexOf(location.hash);
+  const at = hashes.indexOf(hashOf(opened()));
   const next = hashes[at + (key === "j" ? 1 : -1)];
   if (next) location.replace(next);
 }
@@ -93,7 +81,7 @@ export function startKeys(toggleTheme, clearFilter) {
       return;
     }
     if (find("keys").open) return;
-    if (key === "?") showKeys();
+    if (key === "?") find("keys").showModal();
     else if (key === "t") toggleTheme();
     else if (opened() !== null) {
       if (key === "j" || key === "k") turn(key);
@@ -108,13 +96,3 @@ export function startKeys(toggleTheme, clearFilter) {
     }
   });
 }
-
-/** The address of the page says which server is open, so that it can be sent to somebody. */
-export function fromHash() {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return "";
-  }
-}
-

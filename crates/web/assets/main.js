@@ -1,19 +1,18 @@
-// The page as a whole: what is drawn when something was heard, and each second while nothing is.
+// The page as a whole: what is drawn with what is heard, and each second.
 
-import { h, find, mark, say, startTips } from "./dom.js";
+import { h, find, fromHash, hashOf, mark, say, startTips } from "./dom.js";
 import { span } from "./words.js";
-import { fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
+import { DOOR, fleet, bindingPool, listen, lossWords, onChange, worst } from "./store.js";
 import { drawCounts, drawVerdict, drawWatch } from "./verdict.js";
-import { drawFleet, tickFleet } from "./fleet.js";
+import { drawFleet, servers, tickFleet } from "./fleet.js";
 import { drawGaps } from "./gaps.js";
 import { historyView, titleOf } from "./history.js";
-import { legend } from "./bar.js";
 import { closePanel, drawPanel, openPanel, opened, reloadPanel } from "./panel.js";
-import { fromHash, showKeys, startKeys, startTheme } from "./keys.js";
+import { startKeys, startTheme } from "./keys.js";
 
 const filter = find("filter");
 const chart = historyView(find("history"), { brief: true });
-let wasLost = false;
+let wasLive = true;
 let wasReady = false;
 let since = 0;
 let beats = 0;
@@ -32,11 +31,10 @@ function drawChart(urls, events) {
   if (!server) return;
   const shown = chart.of && fleet.servers.get(chart.of.server);
   const pool = bindingPool(server);
-  const same = shown === server && (chart.of.rank ?? "") === (pool?.rank ?? "") && chart.of.pool === pool?.pool;
-  if (same) since = Date.now();
-  else if (!shown || shown.level !== server.level || Date.now() - since > 15_000) {
+  const next = { server: server.url, signal: "in_use", rank: pool?.rank || null, pool: pool?.pool, tier: pool?.tier, title: titleOf(server, pool) };
+  if (JSON.stringify(next) === JSON.stringify(chart.of) || !shown || shown.level !== server.level || Date.now() - since > 15_000) {
     since = Date.now();
-    chart.show({ server: server.url, signal: "in_use", rank: pool?.rank || null, pool: pool?.pool, tier: pool?.tier, title: titleOf(server, pool) });
+    chart.show(next);
   }
   const drawn = fleet.servers.get(chart.of.server);
   chart.live(urls.includes(drawn?.url) ? drawn : null, events);
@@ -44,35 +42,34 @@ function drawChart(urls, events) {
 
 function drawLink() {
   const link = find("link");
-  const lost = find("lost");
+  const old = `${span(Date.now() / 1000 - fleet.heard)} old`;
   mark(document.body, "class", fleet.lost ? "lost" : null);
-  if (fleet.lost) {
-    // Read aloud once; the age that counts on stands beside.
-    say(lost, `${lossWords()}: all that stands here is as of then`);
-    say(link, `not live, ${span(Date.now() / 1000 - fleet.lost)} old`);
-  } else say(link, fleet.ready ? "live" : "connecting");
-  lost.hidden = !fleet.lost;
-  if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", type: "button", click: () => location.reload() }, "plimsoll was updated: reload"));
+  // Read aloud once; the age that counts on stands beside.
+  if (fleet.lost) say(find("loss"), `${lossWords()}${fleet.ready ? ": all that stands here is as of then" : ""}`);
+  find("lost").hidden = !fleet.lost;
+  find("door").hidden = fleet.why !== DOOR;
+  say(link, fleet.live && !fleet.lost ? "live" : !fleet.ready ? "connecting" : fleet.lost ? `not live, ${old}`
+    : fleet.pace ? `no live stream: asked every ${fleet.pace} s` : `connecting, ${old}`);
+  if (fleet.updated && !find("reload")) link.after(h("button", { id: "reload", click: () => location.reload() }, "plimsoll was updated: reload"));
 }
 
 onChange((changes) => {
-  const urls = [...changes.urls];
+  const { urls } = changes;
   drawLink();
   if (!fleet.ready) return;
   drawVerdict();
   drawCounts(setFilter);
-  // Only what was told counts as fresh: after a loss everything is drawn as old at once.
-  drawFleet({ whole: changes.whole, urls }, wanted());
+  drawFleet(changes, wanted());
   drawChart(urls, changes.events);
   drawGaps();
   drawWatch();
-  drawPanel({ urls, events: changes.events }, false);
-  if (wasLost && !fleet.lost) {
+  drawPanel(changes, false);
+  if (fleet.live && !wasLive) {
     // What happened meanwhile is asked for; what nobody saw stays a hole.
     chart.load();
     reloadPanel(false);
   }
-  wasLost = Boolean(fleet.lost);
+  wasLive = fleet.live;
   if (!wasReady) {
     wasReady = true;
     follow();
@@ -92,18 +89,18 @@ setInterval(() => {
 }, 1000);
 
 function follow() {
-  const url = fromHash();
-  if (url && fleet.servers.has(url)) openPanel(url);
+  const { url, range } = fromHash();
+  if (fleet.servers.has(url)) openPanel(url, range);
   else if (opened() !== null) find("panel").close();
 }
 
 addEventListener("hashchange", follow);
 find("panel").addEventListener("close", () => {
   closePanel();
-  const hash = location.hash;
-  if (hash) history.replaceState(null, "", location.pathname + location.search);
+  const hash = hashOf(fromHash().url);
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   // Back to where the server was opened.
-  [...document.querySelectorAll("#roles a")].find((link) => link.hash === hash)?.focus({ preventScroll: true });
+  servers().find((link) => link.hash === hash)?.focus({ preventScroll: true });
 });
 
 for (const dialog of document.querySelectorAll("dialog")) {
@@ -115,9 +112,9 @@ const toggle = startTheme(() => {
   reloadPanel(true);
 });
 find("theme").addEventListener("click", toggle);
-find("help").addEventListener("click", showKeys);
+find("help").addEventListener("click", () => find("keys").showModal());
+find("door").addEventListener("click", () => location.reload());
 filter.addEventListener("input", () => drawFleet({ whole: true, urls: [] }, wanted()));
 startKeys(toggle, () => setFilter(filter.value));
 startTips();
-legend(find("legend"));
 listen();

@@ -1,10 +1,10 @@
 // One server: its history, and every signal with value, state, age and source.
 
-import { h, mark, say, find, worded } from "./dom.js";
+import { h, hashOf, mark, renew, say, find, worded } from "./dom.js";
 import { DASH, figure, grouped, interval, listed, short, span, stateWord } from "./words.js";
-import { fleet, age, ask, bindingPool, isStale, levelOf, lossWords } from "./store.js";
+import { fleet, age, ask, isStale, levelOf, lossWords } from "./store.js";
 import { historyView } from "./history.js";
-import { gapEntry } from "./gaps.js";
+import { gapEntries } from "./gaps.js";
 import { fullness, reasons, setLevel } from "./verdict.js";
 
 const POOL = ["in_use", "occupied", "used", "evictable", "available", "headroom", "capacity"];
@@ -33,31 +33,28 @@ function* signals(server) {
   }
 }
 
-const valueOf = ({ value, unit, state, precision }) => figure([value, state, precision], unit);
-
-/** The table, and its cells of ages, which go on counting. */
+/** The table, and its ages, which go on counting. */
 function table(server) {
   const body = h("tbody");
   const ages = [];
   for (const [where, key, reading] of signals(server)) {
     const state = fleet.lost && reading.value !== null ? "stale" : reading.state;
-    const old = h("td", { class: "num" }, DASH);
+    const old = h("td.num", DASH);
     if (reading.age_s !== null) ages.push([old, reading.age_s]);
     const from = listed([reading.source, reading.reason, reading.inputs.length && `from ${reading.inputs.join(", ")}`], "; ");
-    body.append(h("tr", { class: `st-${state}` }, h("td", {}, where), h("th", { scope: "row" }, plainName(key)), h("td", { class: "num" }, valueOf(reading)),
-      h("td", {}, reading.unit === "ratio" ? "" : plainName(reading.unit)), h("td", {}, stateWord(state)), old, h("td", { class: "from" }, from)));
+    body.append(h("tr", { class: `st-${state}` }, h("td", where), h("th", { scope: "row" }, plainName(key)), h("td.num", figure([reading.value, reading.state, reading.precision], reading.unit)),
+      h("td", reading.unit === "ratio" ? "" : plainName(reading.unit)), h("td", stateWord(state)), old, h("td.from", from)));
   }
   const heads = ["where", "signal", "value", "unit", "state", "age", "source, or why not"];
-  return { ages, made: h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), body) };
+  return { ages, made: h("table", h("thead", h("tr", ...heads.map((head) => h("th", { scope: "col" }, head)))), body) };
 }
 
-/** What stands above the table: signs with their evidence, notes, accelerators. */
 function remarks(server) {
-  const signs = (server.signs ?? []).map((sign) => h("div", { class: "sign" }, h("b", {}, sign.what), h("p", {}, sign.evidence.join("; ")), h("p", {}, h("span", { class: "label" }, "next "), ...worded(sign.next))));
-  const notes = (server.notes ?? []).map((note) => h("p", { class: "note" }, note.text));
+  const signs = (server.signs ?? []).map((sign) => h("div.sign", h("b", sign.what), h("p", sign.evidence.join("; ")), h("p", h("span.label", "next "), ...worded(sign.next))));
+  const notes = (server.notes ?? []).map((note) => h("p.note", note.text));
   const gpus = (server.gpus ?? []).map((gpu) => `GPU ${gpu.index}: ${grouped(gpu.used_mib)} of ${grouped(gpu.total_mib)} MiB`);
   const place = listed([server.numa_nodes?.length && `NUMA node ${server.numa_nodes.join(", ")}`, ...gpus]);
-  return [...signs, ...notes, place && h("p", { class: "note" }, place)];
+  return [...signs, ...notes, place && h("p.note", place)];
 }
 
 async function load(view) {
@@ -74,15 +71,8 @@ async function load(view) {
     const offered = [...new Set([...signals(server)].filter(([where]) => !where.startsWith("its view")).map(([, key]) => key))];
     const key = offered.join();
     view.select.parentElement.hidden = !key;
-    if (view.select.dataset.key !== key) {
-      view.select.dataset.key = key;
-      view.select.replaceChildren(...offered.map((name) => h("option", { value: name, selected: name === view.signal }, plainName(name))));
-    }
-    const gaps = JSON.stringify(server.gaps);
-    if (view.gapKey !== gaps) {
-      view.gapKey = gaps;
-      view.gaps.replaceChildren(...server.gaps.map((gap) => gapEntry(gap, [view.url])));
-    }
+    renew(view.select, key, () => offered.map((name) => h("option", { value: name, selected: name === view.signal }, plainName(name))));
+    renew(view.gaps, JSON.stringify(server.gaps), () => gapEntries(server.gaps));
     say(view.failed, "");
   } catch (error) {
     say(view.failed, `The signals could not be read: ${error.message}`);
@@ -104,7 +94,6 @@ function drawTable(view) {
   for (const [cell, seconds] of view.ages) say(cell, span(seconds + late));
 }
 
-/** The head, from what the stream says. */
 function drawHead(view) {
   const server = fleet.servers.get(view.url);
   if (!server) return say(view.state, "plimsoll does not watch this server any more.");
@@ -113,7 +102,7 @@ function drawHead(view) {
   setLevel(view.level, levelOf(server));
   say(view.use, listed([full.figure, full.rest], ", "));
   say(view.state, listed([fleet.lost && `Not live: ${lossWords()}.`, `${reasons(server)}.`, seconds === null ? "It never answered." : `Answered ${span(seconds)} ago, asked every ${interval(server.every_s)}.`,
-    server.slow && `Slow: ${server.slow}.`, server.told_by_router && "A router named it."], " "));
+    server.slow && `Slow: ${server.slow}.`], " "));
   say(view.what, listed([server.engine, server.version, server.model, server.unit, server.host]));
   mark(find("panel"), "class", isStale(server) ? "stale" : null);
 }
@@ -123,38 +112,35 @@ function ofSignal(view) {
   return { server: view.url, signal: view.signal, title: `${plainName(view.signal)}: ${server?.role ?? ""} ${short(view.url)}` };
 }
 
-/** Opens a server's panel, or shows another server in it. */
-export function openPanel(url) {
-  if (open?.url === url) return;
+/** Opens a server's panel, or shows another server or another stretch of time in it. */
+export function openPanel(url, range = {}) {
+  if (open?.url === url) return range.from && open.main.set(range);
   const dialog = find("panel");
   closePanel();
   const view = { url, signal: fleet.servers.get(url)?.pools.length ? "in_use" : "running", told: null };
   open = view;
-  view.level = h("span");
-  view.use = h("span", { class: "figure" });
-  view.what = h("p", { class: "what" });
-  view.state = h("p", { class: "why" });
-  view.failed = h("p", { class: "trouble", role: "status" });
-  view.select = h("select", { "aria-label": "Signal in the chart", change: () => {
-    view.signal = view.select.value;
-    view.main.show(ofSignal(view));
-  } });
-  view.remarks = h("div", { class: "remarks" });
-  view.gaps = h("div");
-  view.table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All signals" });
-  const first = h("section", { class: "hist" });
-  const second = h("section", { class: "hist low" });
+  Object.assign(view, {
+    level: h("span"), use: h("span.figure"), what: h("p.what"), state: h("p.why"), failed: h("p.trouble", { role: "status" }), remarks: h("div.remarks"), gaps: h("div"),
+    select: h("select", { "aria-label": "Signal in the chart", change: () => {
+      view.signal = view.select.value;
+      view.main.show(ofSignal(view));
+    } }),
+    table: h("div.scroll", { tabindex: "0", role: "region", "aria-label": "All signals" }),
+  });
+  const first = h("section.hist");
+  const second = h("section.hist.low");
   const server = fleet.servers.get(url);
   dialog.replaceChildren(
-    h("div", { class: "top" }, h("h2", { id: "panel-name", tabindex: "-1" }, `${server?.role ?? "server"} ${short(url)}`), view.level, view.use,
+    h("div.top", h("h2", { id: "panel-name", tabindex: "-1" }, `${server?.role ?? "server"} ${short(url)}`), view.level, view.use,
       h("button", { "aria-label": "Close", click: () => dialog.close() }, "✕")),
-    view.what, view.state, view.remarks, h("label", { class: "pick", hidden: true }, "signal ", view.select), first, second,
-    view.gaps, view.failed, h("h3", {}, "All signals"), view.table);
+    view.what, view.state, view.remarks, h("label.pick", { hidden: true }, "signal ", view.select), first, second,
+    view.gaps, view.failed, h("h3", "All signals"), view.table);
   if (!dialog.open) dialog.showModal();
   find("panel-name").focus();
   dialog.scrollTop = 0;
   view.low = historyView(second, { group: "panel", brief: true });
-  view.main = historyView(first, { group: "panel", follower: view.low });
+  view.main = historyView(first, { group: "panel", follower: view.low, onRange: (chosen) => history.replaceState(null, "", hashOf(url, chosen)) });
+  if (range.from) view.main.set(range);
   view.main.show(ofSignal(view));
   view.low.show({ server: url, signal: "waiting", title: "Requests waiting" });
   drawHead(view);
@@ -169,7 +155,7 @@ export function closePanel() {
 
 let beat = 0;
 
-/** What changed; called with frames and, with `tick`, each second. */
+/** Called with frames and, with `tick`, each second. */
 export function drawPanel(changes, tick) {
   const view = open;
   if (!view) return;

@@ -1,24 +1,25 @@
-// History as a chart needs it. Nothing is made up: a value holds until the next look, and a line ends where nothing was said
-// and where two looks lie further apart than three of their own intervals.
+// History as a chart needs it, with nothing made up: a value holds until the next look, and a line ends where nothing was said
+// or two looks lie further apart than three of their own intervals.
 
 const WHY = { s: "stale", "-": "not reported", u: "unreachable", i: "impossible", a: "not there" };
 const LONG = "no looks";
 
 const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
-/** Rows of time, last, least and most, null where the line is broken, and the holes with their reasons. */
+/**
+ * Rows of time, last, least and most, and the holes with their reasons. `last` is null where the line is broken, least and most where
+ * nothing was said; `seen` is of how many of a step's looks they are, and a hole's `share` how much of it was unknown, if not all.
+ */
 export function rows(series, until) {
-  const made = { at: [], last: [], min: [], max: [], holes: [], told: null };
-  const put = (at, last, min, max) => {
+  const made = { at: [], last: [], min: [], max: [], seen: [], holes: [], told: null };
+  const put = (at, piece) => {
     made.at.push(at);
-    made.last.push(last);
-    made.min.push(min);
-    made.max.push(max);
+    for (const key of ["last", "min", "max", "seen"]) made[key].push(piece?.[key] ?? null);
   };
-  const hole = (from, to, why) => {
+  const hole = (from, to, why, share) => {
     const before = made.holes.at(-1);
-    if (before && before.why === why && from - before.to < 1) before.to = to;
-    else if (to > from) made.holes.push({ from, to, why });
+    if (before && before.why === why && before.share === share && from - before.to < 1) before.to = to;
+    else if (to > from) made.holes.push({ from, to, why, ...(share && { share }) });
   };
   const pieces = [...steps(series.steps), ...looks(series.looks)];
   const apart = [];
@@ -34,15 +35,11 @@ export function rows(series, until) {
     const broken = gap > 3 * usual;
     // The last look stands for its own interval only, not until now.
     const end = broken ? piece.at + usual : index + 1 < pieces.length ? next : Math.min(until, piece.at + usual);
-    if (piece.last === null) {
-      put(piece.at, null, null, null);
-      hole(piece.at, broken && index + 1 < pieces.length ? piece.at + usual : end, piece.why);
-    } else {
-      put(piece.at, piece.last, piece.min, piece.max);
-      put(end - 0.001, piece.last, piece.min, piece.max);
-    }
+    put(piece.at, piece);
+    if (piece.max !== null) put(end - 0.001, piece);
+    if (piece.dark) hole(piece.at, end, piece.why, piece.dark < 1 ? piece.dark : undefined);
     if (broken) {
-      put(end, null, null, null);
+      put(end, null);
       hole(end, next, LONG);
     }
     if (piece.last !== null) made.told = Math.min(until, piece.at + (piece.step ?? 0));
@@ -52,36 +49,38 @@ export function rows(series, until) {
 
 function* steps(said) {
   for (let i = 0; i < (said?.at.length ?? 0); i++) {
-    const told = said.last[i] != null;
-    const why = ["unreachable", "not_reported", "impossible", "stale"].find((kind) => said[kind]?.[i] > 0) ?? "not reported";
-    // Least and most of a step where the last look said nothing are still known, but not where the line would stand.
-    yield { at: said.at[i], step: said.step_s[i], last: told ? said.last[i] : null, min: said.min[i] ?? said.last[i], max: said.max[i] ?? said.last[i],
-      why: why.replace("_", " ") };
+    const count = (kind) => said[kind]?.[i] ?? 0;
+    const dark = ["unreachable", "not_reported", "impossible", "stale"].filter(count);
+    const unknown = dark.reduce((sum, kind) => sum + count(kind), 0);
+    const all = unknown + count("fresh");
+    const share = all ? unknown / all : said.last[i] == null ? 1 : 0;
+    // One look in an hour is no line through it; what it said still counts among least and most.
+    yield { at: said.at[i], step: said.step_s[i], last: share > 0.5 ? null : said.last[i] ?? null, min: said.min[i] ?? said.last[i] ?? null,
+      max: said.max[i] ?? said.last[i] ?? null, dark: share, seen: unknown && [count("fresh"), all], why: (dark[0] ?? "not reported").replace("_", " ") };
   }
 }
 
 function* looks(said) {
   for (let i = 0; i < (said?.at.length ?? 0); i++) {
     const value = said.state[i] === "r" ? said.value[i] : null;
-    yield { at: said.at[i], last: value, min: value, max: value, why: WHY[said.state[i]] ?? "not reported" };
+    yield { at: said.at[i], last: value, min: value, max: value, dark: Number(value === null), why: WHY[said.state[i]] ?? "not reported" };
   }
 }
 
 const LETTERS = { reported: "r", derived: "r", inferred: "r", stale: "s", not_reported: "-", unreachable: "u", impossible: "i" };
 
-/** One more look, as it was just told; one that lies nearer to the last than `least` seconds is the last, told again. */
+/** One more look; one nearer to the last than `least` seconds is the last, told again. */
 export function append(series, at, reading, least) {
   series.looks ??= { at: [], value: [], state: "" };
   const { looks } = series;
   const last = Math.max(looks.at.at(-1) ?? 0, series.steps?.at.at(-1) ?? 0);
-  if (at <= last + least) return false;
+  if (at <= last + least) return;
   looks.at.push(at);
   looks.value.push(typeof reading?.[0] === "number" ? reading[0] : null);
   looks.state += LETTERS[reading?.[1]] ?? "-";
-  return true;
 }
 
-/** Drops what lies before `from`, so that a page left open for days does not grow. */
+/** Drops what lies before `from`: a page may be open for days. */
 export function trim(series, from) {
   const { looks } = series;
   const cut = looks ? looks.at.findIndex((at) => at >= from) : 0;
@@ -92,15 +91,14 @@ export function trim(series, from) {
   }
 }
 
-/** Latest, least and most of what is shown, and for how long nothing was known. */
 export function summary(made, from, to) {
   let [least, most, latest] = [null, null, null];
   made.at.forEach((time, i) => {
-    if (made.last[i] === null || time < from || time > to) return;
+    if (made.max[i] === null || time < from || time > to) return;
     if (least === null || made.min[i] < least) least = made.min[i];
     if (most === null || made.max[i] > most) most = made.max[i];
-    latest = made.last[i];
+    latest = made.last[i] ?? latest;
   });
-  const dark = made.holes.reduce((sum, hole) => sum + Math.max(0, Math.min(hole.to, to) - Math.max(hole.from, from)), 0);
+  const dark = made.holes.reduce((sum, hole) => sum + Math.max(0, Math.min(hole.to, to) - Math.max(hole.from, from)) * (hole.share ?? 1), 0);
   return { least, most, latest, at: made.told, dark };
 }

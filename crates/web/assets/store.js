@@ -1,32 +1,33 @@
 // What the page knows, when it heard it, and whether it still hears.
 
-import { clock, value } from "./words.js";
+import { LEVELS, clock, span, value } from "./words.js";
 
-export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", headline: "", totals: null, limits: null,
-  madeBy: null, taken: 0, heard: 0, lost: null, ready: false };
+export const fleet = { servers: new Map(), order: [], gaps: [], watch: null, level: "unknown", fleet: null, limits: null,
+  madeBy: null, taken: 0, heard: 0, lost: null, why: null, ready: false,
+  /** Whether a stream tells; else all is asked for once in so many seconds. */
+  live: false, pace: 0 };
 
-const listeners = new Set();
-let asked = false;
+let listener = () => {};
+let changes = null;
 
-/** Calls `listener` with what changed, at most once a frame. */
-export function onChange(listener) {
-  listeners.add(listener);
+/** Has what changed told to `act`, at most once a frame. */
+export function onChange(act) {
+  listener = act;
 }
 
-let changes = { whole: false, urls: new Set(), events: [] };
-
-function changed(part) {
-  if (part.whole) changes.whole = true;
-  for (const url of part.urls ?? []) changes.urls.add(url);
-  changes.events.push(...(part.events ?? []));
-  if (asked) return;
-  asked = true;
+function changed({ whole = false, urls = [], events = [] }) {
+  if (changes) {
+    changes.whole ||= whole;
+    changes.urls.push(...urls);
+    changes.events.push(...events);
+    return;
+  }
+  changes = { whole, urls: [...urls], events: [...events] };
   // A tab in the background gets no frames, and must not save them up.
   (document.hidden ? (act) => setTimeout(act, 500) : requestAnimationFrame)(() => {
     const now = changes;
-    asked = false;
-    changes = { whole: false, urls: new Set(), events: [] };
-    for (const listener of listeners) listener(now);
+    changes = null;
+    listener(now);
   });
 }
 
@@ -35,26 +36,37 @@ const now = () => Date.now() / 1000;
 /** The time by the clock of plimsoll's host, as far as it is known. */
 export const serverNow = () => (fleet.heard ? fleet.taken + Math.max(0, now() - fleet.heard) : now());
 
-/** Seconds since the newest answer of a server, counted on while nothing is heard; null where it never answered. */
+/** Seconds since a server's newest answer; null where it never answered. */
 export function age(server) {
   return server.age_s == null ? null : server.age_s + Math.max(0, now() - server.heard);
 }
 
-/** Whether what is known of a server is too old to be shown as the present. */
+/** Whether what is known is too old to be shown as the present. */
 export function isStale(server) {
   if (fleet.lost) return true;
   // One that is silent may have a router that still speaks of it.
   if (server.unreachable) return !server.pools.some((pool) => /reported|derived|inferred/.test(pool.in_use?.[1]) && value(pool.in_use) !== null);
   const seconds = age(server);
-  return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3);
+  return seconds !== null && seconds > Math.max(3 * (server.every_s || 5), 3) + fleet.pace;
 }
 
-/** The verdict as it may be shown: a router has no cache, so none. */
+/** Whether it is silent, and what is shown is what its router says now. */
+export const byRouter = (server) => Boolean(server.unreachable) && !isStale(server);
+
+/** The verdict as it is shown: a router has no cache, so none; a silent server is not merely unknown. */
 export function levelOf(server) {
-  return server.role === "router" && !server.pools.length && !server.unreachable ? "none" : server.level;
+  if (server.unreachable && server.level === "unknown") return "unreachable";
+  return server.role === "router" && !server.pools.length ? "none" : server.level;
 }
 
-/** The pool that decides: the fullest of those that bind, or of all where none is said to. */
+/** How old what is shown is, where that matters. */
+export function oldness(server) {
+  const figure = bindingPool(server)?.in_use?.[4];
+  const seconds = figure == null ? age(server) : figure + Math.max(0, now() - server.heard);
+  return seconds === null ? "never answered" : seconds < 3 && !isStale(server) ? "" : `${span(seconds)} old`;
+}
+
+/** The pool that decides: the fullest of those that bind, or of all. */
 export function bindingPool(server) {
   const binding = server.pools.filter((pool) => pool.binds);
   const from = binding.length ? binding : server.pools;
@@ -63,13 +75,27 @@ export function bindingPool(server) {
 
 /** The worst server: the first that has a cache, or the first of all. */
 export function worst() {
-  const servers = fleet.order.map((url) => fleet.servers.get(url)).filter(Boolean);
+  const servers = fleet.order.map((url) => fleet.servers.get(url));
   return servers.find((server) => levelOf(server) !== "none") ?? servers[0] ?? null;
+}
+
+/** plimsoll's order, but that lost servers come before tight ones, by how full they were; one that never answered counts as unknown. */
+function sorted(urls) {
+  const names = Object.keys(LEVELS);
+  const rank = (url) => {
+    const server = fleet.servers.get(url);
+    const level = levelOf(server);
+    const use = value(bindingPool(server)?.in_use);
+    const never = level === "unreachable" && use === null && server.age_s === null;
+    return never ? names.indexOf("unknown") - 0.1 : names.indexOf(level) - (level === "unreachable" ? use / 2 : 0);
+  };
+  return urls.map((url) => [rank(url), url]).sort(([a], [b]) => a - b).map(([, url]) => url);
 }
 
 function keep(server, at) {
   server.heard = at;
   server.pools ??= [];
+  for (const pool of server.pools) pool.unit ??= "tokens";
   server.signs ??= [];
   fleet.servers.set(server.url, server);
 }
@@ -77,76 +103,75 @@ function keep(server, at) {
 function common(said) {
   // What was said before is not newer for being said again.
   if (said.taken_at !== fleet.taken || !fleet.heard) fleet.heard = now();
+  fleet.lost = fleet.why = null;
   fleet.taken = said.taken_at ?? fleet.heard;
-  fleet.level = said.level ?? fleet.level;
-  fleet.headline = said.headline ?? fleet.headline;
-  fleet.totals = said.fleet ?? fleet.totals;
-  fleet.watch = said.watch ?? fleet.watch;
-  fleet.gaps = said.gaps ?? fleet.gaps;
+  for (const part of ["level", "fleet", "watch", "gaps"]) fleet[part] = said[part] ?? fleet[part];
 }
 
-/** Everything anew. */
 function takeOverview(said) {
   common(said);
   fleet.servers.clear();
   for (const server of said.servers) keep(server, fleet.heard);
-  fleet.order = said.servers.map((server) => server.url);
+  fleet.order = sorted(said.servers.map((server) => server.url));
   fleet.limits = said.limits ?? null;
   fleet.madeBy ??= said.made_by;
   fleet.updated = fleet.madeBy !== said.made_by;
   fleet.ready = true;
-  found();
   changed({ whole: true, urls: fleet.order });
 }
 
-/** What was looked at since the last frame. */
 function takeServers(said) {
   if (!fleet.ready) return;
   common(said);
   for (const server of said.servers ?? []) keep(server, fleet.heard);
   for (const url of said.gone ?? []) fleet.servers.delete(url);
-  const order = said.order ?? fleet.order;
-  fleet.order = order.filter((url) => fleet.servers.has(url));
-  for (const url of fleet.servers.keys()) if (!said.order && !fleet.order.includes(url)) fleet.order.push(url);
-  found();
+  fleet.order = sorted([...new Set([...(said.order ?? fleet.order), ...fleet.servers.keys()])].filter((url) => fleet.servers.has(url)));
   changed({ whole: Boolean(said.order || said.gaps || said.gone?.length), urls: (said.servers ?? []).map((server) => server.url) });
 }
+
+export const DOOR = "plimsoll asks for its token";
 
 /** Why nothing is live, and since when. */
 export const lossWords = () => `${fleet.why ?? "no connection to plimsoll"} since ${clock(fleet.lost)}`;
 
 /** Nothing is heard any more, or nothing new; what is shown is as of then. */
-function lose(why = null) {
+function lose(why = null, since = fleet.heard) {
   if (fleet.lost && fleet.why === why) return;
-  if (why) {
-    // What was told is as old as it says, not as its telling.
-    const late = Math.max(0, fleet.heard - fleet.taken);
-    fleet.heard -= late;
-    for (const server of fleet.servers.values()) server.heard -= late;
-  }
+  // What was told is as old as it says, not as its telling.
+  const late = Math.max(0, fleet.heard - since);
+  fleet.heard -= late;
+  for (const server of fleet.servers.values()) server.heard -= late;
   fleet.lost ??= fleet.heard || now();
   fleet.why = why;
   changed({ whole: true });
 }
 
-function found() {
-  fleet.lost = fleet.why = null;
-}
-
-/** Listens for ever: the browser's own retry where it does that, ours where it gave up or the line went silent. */
+/** Listens while the page is seen: a browser has six connections to a host for all its tabs, and a stream keeps one. */
 export function listen() {
   let source = null;
-  let last = Date.now();
-  let retry = null;
-  const open = () => {
-    clearTimeout(retry);
+  let last = 0;
+  let next = null;
+  const later = (act, seconds) => {
+    clearTimeout(next);
+    next = setTimeout(act, 1000 * seconds);
+  };
+  const close = () => {
     source?.close();
+    source = null;
+    fleet.live = false;
+  };
+  const open = () => {
+    clearTimeout(next);
+    close();
+    last = Date.now();
     source = new EventSource("api/v1/stream");
     const on = (name, take) => source.addEventListener(name, (event) => {
       last = Date.now();
       take(JSON.parse(event.data));
     });
     on("overview", (said) => {
+      fleet.live = true;
+      fleet.pace = 0;
       takeOverview(said);
       check();
     });
@@ -154,28 +179,53 @@ export function listen() {
     on("happened", (event) => changed({ events: [event] }));
     on("ping", () => {});
     source.onerror = () => {
-      lose();
-      if (source.readyState === EventSource.CLOSED) {
-        clearTimeout(retry);
-        retry = setTimeout(open, 2000);
-      }
+      fleet.live = false;
+      // Where nothing answered the browser tries again; where something said no, it is asked why.
+      if (source.readyState === EventSource.CLOSED) look();
+      else lose();
     };
   };
-  // A line can die without a word, and a watch can stand still behind a line that lives: plimsoll is asked which it is.
-  const check = async () => {
-    if (source.readyState !== EventSource.OPEN) return;
+  const health = () => fetch("healthz", { signal: AbortSignal.timeout(4000), cache: "no-store" });
+  const isWell = (answer) => {
+    // By plimsoll's own clock: ours may be another.
+    const late = Date.parse(answer.headers.get("date")) / 1000 - fleet.taken;
+    if (!answer.ok) lose("plimsoll answers, but its watch stands still", now() - (late || 0));
+    return answer.ok;
+  };
+  /** Without a stream, asks for what it would have told. */
+  const look = async () => {
+    const again = document.hidden ? look : open;
+    close();
+    fleet.pace = document.hidden ? 15 : 5;
+    later(again, fleet.pace);
     try {
-      const answer = await fetch("healthz", { signal: AbortSignal.timeout(4000), cache: "no-store" });
-      if (!answer.ok) return lose("plimsoll answers, but its watch stands still");
-      if (Date.now() - last < 60_000) return;
+      const [said, answer] = await Promise.all([ask("overview", {}, AbortSignal.timeout(4000)), health()]);
+      if (fleet.live) return;
+      takeOverview(said);
+      isWell(answer);
+    } catch ({ status, message }) {
+      lose(status === 401 ? DOOR : status ? `plimsoll refuses: ${message}` : null);
+      if (!status) later(again, 2);
+    }
+  };
+  /** A line can die without a word, and a watch stand still behind a line that lives: which is it? */
+  const check = async () => {
+    try {
+      if (!isWell(await health()) || Date.now() - last < 60_000) return;
     } catch {
       lose();
     }
-    last = Date.now();
-    open();
+    if (source) open();
   };
-  open();
-  setInterval(() => Date.now() - last > 20_000 && check(), 5000);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return later(look, 5);
+    if (fleet.live) return clearTimeout(next);
+    fleet.pace = 0;
+    changed({ whole: true });
+    open();
+  });
+  (document.hidden ? look : open)();
+  setInterval(() => source?.readyState === EventSource.OPEN && Date.now() - last > 20_000 && check(), 5000);
 }
 
 /** A document of the API; its error is the server's own sentence where it has one. */
@@ -185,6 +235,6 @@ export async function ask(path, parameters, signal) {
     throw error.name === "AbortError" ? error : new Error("plimsoll does not answer");
   });
   const said = await answer.json().catch(() => null);
-  if (!answer.ok || !said) throw new Error(said?.error ?? `plimsoll answered ${answer.status}`);
+  if (!answer.ok || !said) throw Object.assign(new Error(said?.error ?? `plimsoll answered ${answer.status}`), { status: answer.status });
   return said;
 }

@@ -1,131 +1,93 @@
 // The first thing read at three in the morning: which server, how full, why, and what to do.
 
-import { h, mark, say, find, copyButton, worded } from "./dom.js";
-import { LEVELS, clock, figure, grouped, listed, several, short, span, stateWord, value } from "./words.js";
-import { fleet, age, bindingPool, isStale, levelOf, serverNow, worst } from "./store.js";
+import { h, hashOf, mark, renew, say, find, copyButton, worded } from "./dom.js";
+import { LEVELS, clock, dated, figure, grouped, listed, several, short, span, spoken, value, zone } from "./words.js";
+import { fleet, age, bindingPool, byRouter, isStale, levelOf, serverNow, worst } from "./store.js";
 
-/** A verdict as its mark and its word. */
 function levelMark(level, word = level) {
-  return h("b", { class: `level ${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
+  return h("b", { class: `level lv-${level}` }, h("span", { "aria-hidden": "true" }, LEVELS[level] ?? "?"), ` ${word}`);
 }
 
-/** Shows a verdict, and that it was one where nothing is heard any more. */
+/** Shows a verdict, or that it was one. */
 export function setLevel(into, level) {
   const word = fleet.lost ? `was ${level}` : level;
-  if (into.dataset.word === word) return;
-  into.dataset.word = word;
-  into.replaceChildren(level === "none" ? "" : levelMark(level, word));
+  renew(into, word, () => [level !== "none" && levelMark(level, word)]);
 }
 
-/** The line that says how full a server is: figure, headroom. */
 export function fullness(server) {
   const pool = bindingPool(server);
   if (!pool) return { figure: "", rest: server.role === "router" ? "no cache of its own" : "" };
-  const unit = pool.unit ?? "tokens";
-  if (value(pool.in_use) === null) {
-    const state = pool.in_use?.[1] ?? "not_reported";
-    return { figure: "– in use", rest: server.unreachable ? "" : `${stateWord(state)}${pool.in_use?.[3] ? `: ${pool.in_use[3]}` : ""}` };
-  }
-  // What was said too long ago is not what is.
-  const was = isStale(server) || pool.in_use[1] === "stale" ? "was " : "";
+  const { unit } = pool;
+  if (value(pool.in_use) === null) return { figure: "– in use", rest: server.unreachable ? "" : spoken(pool.in_use, "ratio").slice(2) };
+  const stale = isStale(server);
   const known = value(pool.headroom) !== null;
   const where = listed([pool.rank, pool.pool === "full" ? "" : pool.pool], " ");
-  return { figure: `${was}${figure(pool.in_use, "ratio")} in use`,
-    rest: `${where ? `on ${where}, ` : ""}headroom ${figure(pool.headroom, unit)}${known ? ` of ${figure(pool.capacity, unit)} ${unit}` : ""}` };
+  return { figure: `${dated(pool.in_use, "ratio", stale)} in use`,
+    rest: `${where ? `on ${where}, ` : ""}${byRouter(server) ? "by its router, " : ""}headroom ${dated(pool.headroom, unit, stale)}${known ? ` of ${figure(pool.capacity, unit)} ${unit}` : ""}` };
 }
 
 /** Why, once: what is unreachable is mostly unknown for that. */
 export const reasons = ({ unreachable, reason }) => listed([unreachable && `unreachable: ${unreachable}`, reason !== unreachable && reason], "; ");
 
-/** What to do next: what the signs say, else what would make it visible, else nothing made up. */
+/** What to do: what the signs say, else what would make it visible, else nothing made up. */
 function next(server, level) {
   const sign = server.signs.find((sign) => sign.next);
   if (sign) return worded(sign.next);
   if (server.unreachable) return ["See whether the server runs and its address is right; the last that was known stands below."];
-  const gap = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag);
-  if (gap && level === "unknown") return ["To see it, add ", h("code", {}, gap.fix.flag), " to ", gap.fix.where, " ", copyButton(gap.fix.flag, gap.fix.flag)];
+  const { flag, where } = fleet.gaps.find((gap) => gap.server === server.url && gap.fix.flag)?.fix ?? {};
+  if (flag && level === "unknown") return ["To see it, add ", h("code", flag), " to ", where, " ", copyButton(flag)];
   if (level === "calm" || level === "none") return ["Nothing needs doing."];
   return ["Open the server for its signals, their sources and the history."];
 }
 
+const parts = { level: h("span"), role: h("span.role"), name: h("a.name"), figure: h("span.figure"), rest: h("span.rest"), why: h("p.why"), next: h("p.next") };
 let spokenOf = "";
 
 function nothing(into) {
-  into.replaceChildren(h("p", {}, levelMark("unknown"), " ", h("strong", {}, "no server is watched yet")),
-    h("p", { class: "next" }, "plimsoll serve looks for engines on this host again and again; others are named when it is started: ",
-      h("code", {}, "plimsoll serve http://host:port"), "."));
-}
-
-let parts = null;
-
-function frame(into) {
-  const line = h("p", { class: "worst" });
-  const why = h("p", { class: "why" });
-  const then = h("p", { class: "next" });
-  into.replaceChildren(line, why, then);
-  parts = { line, why, then, key: "", nextKey: "" };
+  into.replaceChildren(h("p", levelMark("unknown"), " ", h("strong", "no server is watched yet")),
+    h("p.next", "plimsoll serve looks for engines on this host again and again; others are named when it is started: ",
+      h("code", "plimsoll serve http://host:port"), "."));
 }
 
 export function drawVerdict() {
   const into = find("verdict");
   const server = worst();
   // The word is the server's that stands beside it.
-  const own = server && levelOf(server) !== "none" ? server.level : fleet.level;
+  const own = server && levelOf(server) !== "none" ? levelOf(server) : fleet.level;
   const level = own in LEVELS ? own : "unknown";
   mark(into, "class", `lv-${level}${server && isStale(server) ? " stale" : ""}`);
-  document.title = fleet.lost ? "no connection – plimsoll" : server ? `${LEVELS[level]} ${level}${level === "calm" ? "" : ` ${short(server.url)}`} – plimsoll` : "plimsoll";
-  if (!server) {
-    parts = null;
-    return nothing(into);
-  }
-  if (!parts) frame(into);
-  const word = fleet.lost ? `was ${level}` : level;
-  const stale = isStale(server);
-  const key = [word, server.url, server.role].join(" ");
-  if (parts.key !== key) {
-    parts.key = key;
-    parts.figure = h("span", { class: "figure" });
-    parts.rest = h("span", { class: "rest" });
-    parts.line.replaceChildren(levelMark(level, word), " ", h("span", { class: "role" }, server.role), " ",
-      h("a", { href: `#${encodeURIComponent(server.url)}`, class: "name" }, short(server.url)), " ", parts.figure, " ", parts.rest);
-  }
-  const { figure: full, rest } = fullness(server);
-  say(parts.figure, full);
-  say(parts.rest, rest);
-  const signs = server.signs.map((sign) => sign.what).join("; ");
+  document.title = listed([fleet.lost ? fleet.why ?? "no connection" : server && listed([LEVELS[level], level, level !== "calm" && short(server.url)], " "), "plimsoll"], " – ");
+  if (!server) return nothing(into);
+  if (!parts.why.isConnected) into.replaceChildren(h("p.worst", parts.level, parts.role, parts.name, parts.figure, parts.rest), parts.why, parts.next);
+  const full = fullness(server);
   const seconds = age(server);
-  const old = stale && seconds !== null ? ` Last answer ${span(seconds)} ago.` : "";
-  say(parts.why, `${reasons(server)}${signs ? `; ${signs}` : ""}.${old}`);
-  const gaps = fleet.gaps.length;
-  const nextKey = [key, server.signs[0]?.next, Boolean(server.unreachable), gaps].join(" ");
-  if (parts.nextKey !== nextKey) {
-    parts.nextKey = nextKey;
-    parts.then.replaceChildren(h("span", { class: "label" }, "next "), ...next(server, levelOf(server)));
-  }
-  const told = `${word}: ${fleet.headline}`;
+  const signs = server.signs.map((sign) => sign.what);
+  setLevel(parts.level, level);
+  say(parts.role, server.role);
+  say(parts.name, short(server.url));
+  mark(parts.name, "href", hashOf(server.url));
+  say(parts.figure, full.figure);
+  say(parts.rest, full.rest);
+  say(parts.why, `${listed([reasons(server), ...signs], "; ")}.${isStale(server) && seconds !== null ? ` Last answer ${span(seconds)} ago.` : ""}`);
+  const key = [fleet.lost && "was", level, server.role, server.url].join(" ");
+  renew(parts.next, [key, server.signs[0]?.next, fleet.gaps.length].join(" "), () => [h("span.label", "next "), ...next(server, levelOf(server))]);
   // Said aloud when the verdict or the server changes, not with every figure.
-  if (spokenOf !== key) {
-    spokenOf = key;
-    say(find("say"), told);
-  }
+  if (spokenOf === key) return;
+  spokenOf = key;
+  say(find("say"), `${key}: ${listed([full.figure, full.rest, reasons(server)], ", ")}`);
 }
 
-/** How many servers there are of each verdict; each is a filter. */
+/** How many servers there are of each verdict: filters. */
 export function drawCounts(filter) {
   const counted = {};
   for (const server of fleet.servers.values()) counted[levelOf(server)] = (counted[levelOf(server)] ?? 0) + 1;
-  const into = find("counts");
-  const key = JSON.stringify(counted);
-  if (into.dataset.key === key) return;
-  into.dataset.key = key;
-  into.replaceChildren(...Object.keys(LEVELS).filter((level) => counted[level] && level !== "none").map((level) =>
+  renew(find("counts"), JSON.stringify(counted), () => Object.keys(LEVELS).filter((level) => counted[level] && level !== "none").map((level) =>
     h("button", { click: () => filter(level), "aria-label": `${several(counted[level], "server")} ${level}: show only these` },
       levelMark(level, `${counted[level]} ${level}`))));
 }
 
-/** What plimsoll says of itself, below everything. */
 export function drawWatch() {
-  const { watch, totals } = fleet;
+  const { watch, fleet: totals } = fleet;
   if (!watch) return;
   const history = watch.history ?? {};
   const kept = { off: "no history is kept", failing: `history is not written: ${history.why ?? "no reason given"}` }[history.state]
@@ -134,7 +96,7 @@ export function drawWatch() {
     totals && `fullest ${figure(totals.in_use_max, "ratio")}, weighted ${figure(totals.in_use_weighted, "ratio")} in use`,
     `${several(watch.targets, "target")} watched for ${span(serverNow() - watch.since)}`,
     watch.late ? `${watch.late} looked at late` : "", watch.failed ? `${several(watch.failed, "look")} of ${grouped(watch.looks)} failed` : "",
-    kept, fleet.madeBy, ...(watch.notes ?? []).map((note) => note.text)];
+    kept, `times in ${zone()}`, fleet.madeBy, ...(watch.notes ?? []).map((note) => note.text)];
   const footer = find("watch");
   say(footer, listed(told));
   mark(footer, "class", history.state === "failing" ? "trouble" : null);

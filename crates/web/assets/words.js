@@ -1,9 +1,9 @@
-// Numbers and words as people read them; the same as in the terminal. A number and its unit stay on one line (\u00a0).
+// Numbers and words as in the terminal. A number and its unit stay on one line (\u00a0).
 
 export const DASH = "–";
 
 /** Verdicts, worst first, each with a mark of its own: colour is never the only sign. */
-export const LEVELS = { stuck: "■", thrashing: "⇄", strained: "◆", tight: "▲", unknown: "?", calm: "✓", none: "·" };
+export const LEVELS = { stuck: "■", thrashing: "⇄", strained: "◆", unreachable: "✕", tight: "▲", unknown: "?", calm: "✓", none: "·" };
 
 export const ROLES = ["router", "prefill", "decode", "unified", "store", "unknown"];
 
@@ -52,26 +52,32 @@ export function span(seconds) {
   return `${Math.floor(seconds / 86400)} days`;
 }
 
-export const two = (n) => String(n).padStart(2, "0");
+/** A local time as 2026-11-30T14:05:09. */
+export const local = (at) => new Date((at - new Date(at * 1000).getTimezoneOffset() * 60) * 1000).toISOString();
 
 /** A time of day; with the date where it is not today's. */
 export function clock(at, now = Date.now() / 1000) {
-  const time = new Date(at * 1000);
-  const day = time.toDateString() === new Date(now * 1000).toDateString() ? "" : `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} `;
-  return `${day}${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  const [day, time] = [local(at).slice(0, 10), local(at).slice(11, 19)];
+  return local(now).startsWith(day) ? time : `${day} ${time}`;
 }
 
-/** What is known of some parts, in one line. */
+/** In which zone times are shown: logs may be in another. */
+export function zone(at = Date.now() / 1000) {
+  const minutes = -new Date(at * 1000).getTimezoneOffset();
+  const away = Math.abs(minutes);
+  return `UTC${minutes ? (minutes < 0 ? "−" : "+") + Math.floor(away / 60) + (away % 60 ? `:${String(away % 60).padStart(2, "0")}` : "") : ""}`;
+}
+
 export const listed = (parts, by = " · ") => parts.filter(Boolean).join(by);
 
 export const several = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** The value of a short reading `[value, state, precision, reason]`, or null where nothing can be shown as one. */
+/** The value of a short reading `[value, state, precision, reason, age]`, or null. */
 export function value(reading) {
   return reading && typeof reading[0] === "number" && reading[1] !== "impossible" ? reading[0] : null;
 }
 
-/** ± of a short reading, where it is more than what is shown anyway. */
+/** ± where it is more than what is shown anyway. */
 function plusMinus(reading, unit) {
   const off = reading?.[2];
   if (!off || (unit === "ratio" ? off < 0.0005 : off < 0.5)) return "";
@@ -84,13 +90,19 @@ export function figure(reading, unit) {
   return told === null ? DASH : amount(told, unit) + plusMinus(reading, unit);
 }
 
-/** The same, with its state where that is not plain, and the reason where there is no value. */
+/** The same of what may be over: "was" stands before it where it is. */
+export const dated = (reading, unit, stale) => (value(reading) !== null && (stale || reading[1] === "stale") ? "was " : "") + figure(reading, unit);
+
+/** The same, with its state and reason where it is not plain. */
 export function spoken(reading, unit) {
   const state = reading?.[1] ?? "not_reported";
   const why = reading?.[3] ? `: ${reading[3]}` : "";
   if (value(reading) === null) return `${DASH} (${stateWord(state)}${why})`;
   return figure(reading, unit) + (state === "reported" || state === "derived" ? "" : ` (${stateWord(state)}${why})`);
 }
+
+/** Why nothing answers, without the address that stands beside it. */
+export const cause = (text) => text.match(/\(([^()]+)\)$/)?.[1] ?? text.replace(/^GET \S+ /, "");
 
 /** A server's address without what all of them share. */
 export const short = (url) => String(url).replace(/^http:\/\//, "").replace(/\/$/, "");

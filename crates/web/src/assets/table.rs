@@ -34,6 +34,7 @@ pub(crate) const FILES: &[File] = files! {
     "main.js": JS,
     "panel.js": JS,
     "series.js": JS,
+    "sign_in.js": JS,
     "store.js": JS,
     "verdict.js": JS,
     "words.js": JS,

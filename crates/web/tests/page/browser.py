@@ -61,6 +61,14 @@ class Browser:
         """The value of a JavaScript function's body."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(given)})
 
+    def tab(self, handle=None, new=False):
+        """Goes to a tab, or a new one; says which it is."""
+        if new:
+            handle = self.call("POST", self.session + "/window/new", {"type": "tab"})["handle"]
+        if handle:
+            self.call("POST", self.session + "/window", {"handle": handle})
+        return self.call("GET", self.session + "/window")
+
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.innerText.replaceAll('\\u00a0', ' ') ?? null", selector)
 

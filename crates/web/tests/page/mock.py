@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A stand-in for `plimsoll serve`: the page's files under the same policy, and documents of the same shapes.
 
-    mock.py [--port N] [--fleet small|big|wide|calm|young|hostile|empty] [--every SECONDS]
+    mock.py [--port N] [--fleet small|big|wide|calm|mid|young|off|hostile|empty] [--every SECONDS]
 
-GET /mock?down=URL, /mock?up=URL, /mock?mute=1 (the stream stands still), /mock?mute=0, /mock?late=SECONDS (a history takes so long)
-change what it says while it runs.
+GET /mock?down=URL and /mock?up=URL change what it says while it runs, and /mock?NAME=NUMBER does, where NAME is
+mute (the stream stands still), late (a history takes so many seconds), skew (its clock is so many seconds ahead),
+full (no further stream), shut (nothing without a token), fail (no history now).
 """
 import argparse
 import json
@@ -18,23 +19,31 @@ from urllib.parse import parse_qs, urlparse
 
 ASSETS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "assets")
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LEVELS = ["stuck", "thrashing", "strained", "tight", "unknown", "calm"]
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
+KNOBS = dict(mute=0, late=0, skew=0, full=0, shut=0, fail=0)
+
+
+def clock():
+    """The time by the clock of the machine that this stands for."""
+    return time.time() + KNOBS["skew"]
+
+
 class Fleet:
     def __init__(self, kind, every):
-        self.kind, self.every, self.down, self.mute, self.late = kind, every, set(), False, 0.0
-        self.since = time.time() - 6000
-        self.begun = time.time() - (180 if kind == "young" else 9 * 86400)
-        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
+        self.kind, self.every, self.down, self.looked = kind, every, set(), clock()
+        self.since = clock() - 6000
+        self.begun = clock() - (180 if kind == "young" else 9 * 86400)
+        self.made = {"small": self.small, "big": self.big, "calm": self.calm, "mid": self.mid, "off": self.calm, "young": self.young, "hostile": self.hostile, "wide": self.wide, "empty": list}[kind]()
 
     # What each server is: role, url, ranks, level of its use, and what is odd about it.
     def small(self):
         return [
-            dict(url="http://10.0.0.1:30002", role="decode", ranks=4, base=0.93, swing=0.05, plain=True, model="glm-4.6",
+            dict(url="http://10.0.0.1:30002", role="decode", ranks=4, base=0.94, swing=0.05, plain=True, model="glm-4.6",
                  unit="sglang-decode.service", gap=True),
             dict(url="http://10.0.0.1:30001", role="prefill", ranks=2, base=0.41, swing=0.2, model="glm-4.6", unit="sglang-prefill.service",
                  swa=True, slow="takes 3.0 s to answer: read every 300 s, so that it spends at most 1 % of its time on this"),
@@ -56,6 +65,14 @@ class Fleet:
 
     def calm(self):
         return [dict(url=f"http://10.0.0.{n}:30000", role="unified", ranks=1, base=0.2, swing=0.05, model="qwen3-32b") for n in range(1, 4)]
+
+    def mid(self):
+        """A router, two prefill and eight decode: one strained, one that only its router speaks of, one whose figure is a day old."""
+        odd = {2: dict(base=0.97, swing=0.005), 4: dict(heard=True), 5: dict(old=0.1, figure=85320.0), 7: dict(base=0.99, swing=0.001)}
+        return ([dict(url="http://10.0.0.1:29001", role="router", ranks=0, base=0, swing=0, engine="smg", version="1.13.0", model=None)]
+                + [dict(url=f"http://10.0.1.{n}:30001", role="prefill", ranks=1, base=0.4, swing=0.1, model="glm-4.6") for n in (1, 2)]
+                + [dict(url=f"http://10.0.2.{n}:30002", role="decode", ranks=1, **dict(dict(base=0.5, swing=0.02, model="glm-4.6"), **odd.get(n, {})))
+                   for n in range(1, 9)])
 
     def young(self):
         """Watched for three minutes; one that only its router speaks of, and a gap that no flag mends."""
@@ -112,7 +129,11 @@ class Fleet:
         if down:
             for p in pools:
                 for key in ("capacity", "used", "evictable", "available", "headroom", "in_use", "occupied"):
-                    p[key] = [p[key][0], "stale"] if p[key][0] is not None else [None, "unreachable"]
+                    p[key] = [p[key][0], "stale", None, "no answer", 40.0] if p[key][0] is not None else [None, "unreachable"]
+        if s.get("figure"):
+            for p in pools:
+                p["in_use"] += [None, "the log says it", s["figure"]]
+        told = "stale" if down else "reported"
         count = None if s.get("mute") else int(worst * 20)
         return dict(url=s["url"], role=s["role"], engine=s.get("engine", "sglang"), version=s.get("version", "0.5.9"), model=s.get("model"),
                     host=s["url"][7:].split(":")[0], unit=s.get("unit"), level=level, reason=s.get("odd", reason),
@@ -120,8 +141,8 @@ class Fleet:
                             "next": "Send new work elsewhere until the queue falls; look for requests that never end."}] if level == "strained" else [],
                     gaps=2 if s.get("gap") else 0, unreachable="connection refused" if down or s.get("heard") else None, told_by_router=s["role"] in ("prefill", "decode"),
                     age_s=None if s.get("heard") or s.get("mute") and self.kind == "small" else s.get("old", 0.1) + (40.0 if down else 0), every_s=300.0 if s.get("slow") else self.every,
-                    took_s=3.0 if s.get("slow") else 0.012, slow=s.get("slow"), running=[count, "reported" if count is not None else "not_reported"],
-                    waiting=[3 if level == "strained" else 0, "reported"] if count is not None else [None, "not_reported"],
+                    took_s=3.0 if s.get("slow") else 0.012, slow=s.get("slow"), running=[count, told if count is not None else "not_reported"],
+                    waiting=[None, "not_reported"] if count is None else [None, "stale"] if s.get("swa") else [3 if worst > 0.95 else 0, told],
                     retracted_recent=[0, "inferred"] if s.get("plain") else [None, "not_reported"], pools=pools)
 
     def gaps(self):
@@ -134,7 +155,7 @@ class Fleet:
                     ("kv-series", "KV cache fullness as Prometheus series: off"), ("retractions", "requests thrown out because the pool was full: off"))]
 
     def overview(self):
-        at = time.time()
+        at = self.looked = self.looked if KNOBS["mute"] else clock()
         servers = [self.server(s, at) for s in self.made]
         servers.sort(key=lambda s: (LEVELS.index(s["level"]), -max([p["in_use"][0] or 0 for p in s["pools"]], default=0)))
         counted = [p["in_use"][0] for s in servers for p in s["pools"] if p["in_use"][0] is not None]
@@ -144,7 +165,7 @@ class Fleet:
                     fleet=dict(in_use_max=[max(counted, default=None), "reported"], in_use_weighted=[sum(counted) / len(counted) if counted else None, "derived"]),
                     limits=dict(tight=0.85, strained=0.95), servers=servers, gaps=self.gaps(),
                     watch=dict(since=self.since, targets=len(servers), late=0, looks=12345, failed=3, notes=[],
-                               history=dict(state="kept", why=None, dir="/var/lib/plimsoll", bytes=123456789, limit_bytes=1 << 30, **{"from": self.begun})))
+                               history=dict(state="off" if self.kind == "off" else "kept", why=None, dir="/var/lib/plimsoll", bytes=123456789, limit_bytes=1 << 30, **{"from": self.begun})))
 
     def frame(self):
         whole = self.overview()
@@ -156,13 +177,13 @@ class Fleet:
         first = self.made[0]["url"] if self.made else ""
         made = [(1900, "restart", "started again, after 41 s"), (1500, "retracted", "12 requests thrown out in 60 s"), (700, "queue", "requests wait: 14"),
                 (240, "verdict", "tight → strained: 97.6 % of the full pool is in use")]
-        now = time.time()
+        now = clock()
         return [dict(at=now - ago, server=first, kind=kind, text=self.made[0].get("odd", text), value=None)
                 for ago, kind, text in made if first and since <= now - ago <= until]
 
     def history(self, ask):
-        time.sleep(self.late)
-        now = time.time()
+        time.sleep(KNOBS["late"])
+        now = clock()
         until = float(ask.get("to", [now])[0])
         spans = {"15m": 900, "1h": 3600, "6h": 21600, "24h": 86400, "7d": 604800}
         window = ask.get("window", ["1h"])[0]
@@ -214,21 +235,21 @@ class Fleet:
         for s in self.made:
             if url and s["url"] != url:
                 continue
-            short, ranks = self.server(s, time.time()), {}
+            short, ranks = self.server(s, clock()), {}
             for p in short["pools"]:
                 rank = ranks.setdefault(p["rank"], dict(rank=dict(dp=int(p["rank"][2:] or 0) if p["rank"] else 0, tp=0, pp=0), pools=[],
                     running=full(short["running"], "requests"), waiting=full(short["waiting"], "requests"),
                     retracted_total=full([None, "not_reported"], "requests"), evicted_total=full([1234567, "reported"], "tokens")))
                 rank["pools"].append(dict(pool=p["pool"], tier=p["tier"], **{k: full(p[k], "ratio" if k in ("in_use", "occupied") else "tokens")
                     for k in ("capacity", "used", "evictable", "available", "headroom", "in_use", "occupied")}))
-            views = [dict(worker=o["url"], role=o["role"], healthy=True, dp=0, in_use=full([self.use(o, 0, time.time()), "reported"], "ratio"))
+            views = [dict(worker=o["url"], role=o["role"], healthy=True, dp=0, in_use=full([self.use(o, 0, clock()), "reported"], "ratio"))
                      for o in self.made if s["role"] == "router" and o["role"] in ("prefill", "decode")][:4]
             servers.append(dict(url=s["url"], host=short["host"], engine=short["engine"], version=short["version"], role=s["role"], model=short["model"],
                 unit=short["unit"], pid=4242, numa_nodes=[0], gpus=[dict(index=0, used_mib=83000, total_mib=98304)], unreachable=short["unreachable"],
                 ranks=list(ranks.values()), router_view=views, verdict=dict(level=short["level"], reason=short["reason"]), notes=[],
                 gaps=[g for g in self.gaps() if g["server"] == s["url"]],
                 signs=[dict(evidence=["waiting 3 while 97.6 % in use"], window_s=60, **sign) for sign in short["signs"]]))
-        return dict(schema="plimsoll.status/1", made_by="plimsoll 0.1.0", taken_at=time.time(), servers=servers, gaps=self.gaps(), fleet={}, self={})
+        return dict(schema="plimsoll.status/1", made_by="plimsoll 0.1.0", taken_at=clock(), servers=servers, gaps=self.gaps(), fleet={}, self={})
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -237,17 +258,43 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(timestamp or clock())
+
+    def refuse(self, code, sentence):
+        self.give(code, "application/json", json.dumps(dict(schema="plimsoll.error/1", error=sentence)).encode())
+
     def give(self, code, kind, body):
         self.send_response(code)
         for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Content-Security-Policy", POLICY),
                             ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-cache")):
             self.send_header(name, value)
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:
+            # Who asked is gone.
+            self.close_connection = True
+
+    def sign_in(self):
+        with open(os.path.join(ASSETS, "sign_in.html"), "rb") as file:
+            self.give(401, TYPES[".html"], file.read())
+
+    def do_POST(self):
+        """The form: the token is `right`."""
+        if self.rfile.read(int(self.headers["Content-Length"])) != b"token=right":
+            return self.sign_in()
+        KNOBS["shut"] = 0
+        self.send_response(303)
+        self.send_header("Location", "/")
+        self.send_header("Content-Length", "0")
         self.end_headers()
-        self.wfile.write(body)
 
     def do_GET(self):
         fleet, url = self.server.fleet, urlparse(self.path)
         ask = parse_qs(url.query)
+        if url.path == "/" and KNOBS["shut"]:
+            return self.sign_in()
         if url.path == "/" or url.path.startswith("/assets/"):
             path = os.path.normpath(os.path.join(ASSETS, "index.html" if url.path == "/" else url.path[len("/assets/"):]))
             if path.startswith(os.path.normpath(ASSETS)) and os.path.isfile(path):
@@ -257,20 +304,27 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/mock":
             fleet.down |= set(ask.get("down", []))
             fleet.down -= set(ask.get("up", []))
-            fleet.mute = ask.get("mute", ["1" if fleet.mute else "0"])[0] == "1"
-            fleet.late = float(ask.get("late", [fleet.late])[0])
+            KNOBS.update({name: float(ask[name][0]) for name in KNOBS if name in ask})
             return self.give(200, "text/plain", b"ok")
         if url.path == "/healthz":
-            return self.give(503 if fleet.mute else 200, "text/plain", b"ok")
+            return self.give(503 if KNOBS["mute"] else 200, "text/plain", b"ok")
+        if KNOBS["shut"] and url.path.startswith("/api/"):
+            return self.refuse(401, "a token is needed, and this one or none is not it")
+        if KNOBS["full"] and url.path == "/api/v1/stream" or KNOBS["full"] > 1:
+            return self.refuse(503, "too many watch at once; /api/v1/overview can still be asked")
         if url.path == "/api/v1/stream":
             return self.stream(fleet)
-        since = float(ask.get("from", [time.time() - 86400])[0])
+        since = float(ask.get("from", [clock() - 86400])[0])
+        if fleet.kind == "off" and url.path == "/api/v1/history":
+            return self.refuse(503, "no history is kept: see the notes of /api/v1/overview")
+        if KNOBS["fail"] and url.path == "/api/v1/history":
+            return self.refuse(503, "too many ask for this at once")
         made = {"/api/v1/overview": fleet.overview, "/api/v1/history": lambda: fleet.history(ask),
                 "/api/v1/snapshot": lambda: fleet.snapshot(ask.get("server", [None])[0]),
-                "/api/v1/gaps": lambda: dict(schema="plimsoll.gaps/1", taken_at=time.time(), gaps=fleet.gaps()),
-                "/api/v1/events": lambda: dict(schema="plimsoll.events/1", notes=[], events=fleet.events(since, time.time()))}.get(url.path)
+                "/api/v1/gaps": lambda: dict(schema="plimsoll.gaps/1", taken_at=clock(), gaps=fleet.gaps()),
+                "/api/v1/events": lambda: dict(schema="plimsoll.events/1", notes=[], events=fleet.events(since, clock()))}.get(url.path)
         if not made:
-            return self.give(404, "application/json", b'{"schema":"plimsoll.error/1","error":"no such page"}')
+            return self.refuse(404, "no such page")
         self.give(200, "application/json", json.dumps(made()).encode())
 
     def stream(self, fleet):
@@ -287,9 +341,9 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.wfile.write(b"retry: 500\n\n")
             say("overview", fleet.overview())
-            while True:
+            while not KNOBS["shut"]:
                 time.sleep(fleet.every)
-                if not fleet.mute:
+                if not KNOBS["mute"]:
                     say("servers", fleet.frame())
         except OSError:
             pass
