@@ -126,7 +126,7 @@ impl<'a> History<'a> {
 fn compare_replicas(tables: &Tables, pairs: &mut [(Server, Looked)]) {
     let settings = |engine: &str| {
         let knobs = tables.get(engine).map_or(&[][..], |table| &table.knobs);
-        knobs.iter().filter(|knob| !knob.own).map(|knob| knob.fact.clone()).collect()
+        knobs.iter().filter(|knob| !knob.own).map(|knob| knob.fact.as_str()).collect()
     };
     let replicas: Vec<fleet::Replica<'_>> = pairs
         .iter()
