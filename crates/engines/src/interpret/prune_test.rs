@@ -149,7 +149,7 @@ fn only_the_very_same_answer_is_not_taken_apart_again() {
     let mut trees = super::Trees::default();
     let mut version = |observation: &Observation| {
         let observations = std::slice::from_ref(observation);
-        let account = super::interpret_again(table, observations, &[], &Facts::new(), &mut trees);
+        let account = super::interpret_again(&tables, table, observations, &[], &Facts::new(), &mut trees);
         account.fact("version").map(str::to_owned)
     };
     let first = seen("1.2.3", 1.8e9);
@@ -162,6 +162,6 @@ fn only_the_very_same_answer_is_not_taken_apart_again() {
     // Another table may read what this one left out.
     let again = Tables::builtin();
     let other = again.get(&table.engine.name).expect("the same engine");
-    super::interpret_again(table, std::slice::from_ref(&first), &[], &Facts::new(), &mut trees);
+    super::interpret_again(&tables, table, std::slice::from_ref(&first), &[], &Facts::new(), &mut trees);
     assert!(trees.find(table, index, &first).is_some() && trees.find(other, index, &first).is_none());
 }

@@ -67,7 +67,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
             }
             observations.extend(published(eye, table, &candidate, &observations).await);
             let (logs, flags) = (&beside.logs, &candidate.flags);
-            let mut account = engines::interpret_again(table, &observations, logs, flags, &mut trees);
+            let mut account = engines::interpret_again(&eye.tables, table, &observations, logs, flags, &mut trees);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
             account.notes.extend(unlisted(table, &account));
