@@ -23,9 +23,10 @@ pub(super) fn zeros<'h>(
     // Where others name ranks, a series that does not is of none that could be told.
     let whose = |one: &&Seen<'h>| one.place.dp.is_some() || !ranks.contains(&one.place.worker);
     let told = |signal| named.iter().any(|row| source.read[*row].signal == signal);
-    let rows = source.read.iter().enumerate().filter(|(_, row)| counts(row, account) && !told(row.signal));
-    let zeros = rows.filter_map(|(index, row)| {
-        let zero = row.zero.as_ref().filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
+    let rows = source.read.iter().enumerate().filter_map(|(index, row)| Some((index, row, row.zero.as_ref()?)));
+    let rows = rows.filter(|(_, row, _)| counts(row, account) && !told(row.signal));
+    let zeros = rows.filter_map(|(index, _, zero)| {
+        let zero = Some(zero).filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
         let beside =
             |one: &&Seen<'h>| one.met.part.part == Is::Own && source.read[one.met.part.row].name == zero.beside;
         let places: BTreeSet<Place<'h>> = seen.iter().filter(beside).filter(whose).map(|one| one.place).collect();
