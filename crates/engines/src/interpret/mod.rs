@@ -45,7 +45,12 @@ pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flag
     assume::over_all(table, &asked(table, observations, &Trees::default()), logs, flags, None)
 }
 
-/// The same, where some observations are those of the look before: `trees` are what was taken apart then, and what is now; and
+/// The same, where some observations are those of the look before, and `trees` what was taken apart then.
+pub fn interpret_known(table: &Table, observations: &[Observation], flags: &model::Facts, trees: &Trees) -> Account {
+    assume::over_all(table, &asked(table, observations, trees), &[], flags, None)
+}
+
+/// The same of all that was asked: `trees` are what was taken apart then, and become what is now; and
 /// the others are mostly as they were, but for their numbers. The table is one of `tables`.
 pub fn interpret_again(
     tables: &Tables,

@@ -157,7 +157,18 @@ fn only_the_very_same_answer_is_not_taken_apart_again() {
     assert_eq!(version(&seen("1.2.4", 1.8e9 + 5.0)).as_deref(), Some("1.2.4"), "a later answer");
     assert_eq!(version(&first).as_deref(), Some("1.2.3"), "the trees are of the last look alone");
     assert_eq!(version(&seen("1.2.33", 1.8e9)).as_deref(), Some("1.2.33"), "another length");
-    trees.keep(&[]);
+    // The body is given up for its tree, and the same is read without it.
+    let mut kept = [seen("1.2.33", 1.8e9)];
+    trees.keep(Some(table), &mut kept);
+    assert!(kept[0].outcome.as_ref().is_ok_and(|answer| answer.body.is_empty()));
+    assert_eq!(super::interpret_known(table, &kept, &Facts::new(), &trees).fact("version"), Some("1.2.33"));
+    let (mut own, mut strange, mut nobodys) = (kept.to_vec(), kept.to_vec(), kept.to_vec());
+    let others = Tables::builtin();
+    trees.drop_strange(Some(table), &mut own);
+    trees.drop_strange(others.get(&table.engine.name), &mut strange);
+    trees.drop_strange(None, &mut nobodys);
+    assert_eq!((own.len(), strange.len(), nobodys.len()), (1, 0, 0), "no other table can read it");
+    trees.keep(Some(table), &mut []);
     assert!(trees.find(table, index, &seen("1.2.33", 1.8e9)).is_none(), "dropped");
     // Another table may read what this one left out.
     let again = Tables::builtin();
