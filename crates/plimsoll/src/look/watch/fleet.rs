@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use model::{Snapshot, Time};
 
+use super::Watch;
+use super::bare::bare;
 use super::known::Tally;
-use super::{Watch, bare};
 use crate::look::candidate::Looked;
 use crate::look::join::{Before, History};
 use crate::look::site::Seen;
@@ -117,9 +118,11 @@ impl Watch {
         Look { snapshot, looked, notes, sites, monitors, here, spans, reached, origin: None }
     }
 
-    /// Gives back what the fleet was made of; the snapshot stays with the caller.
+    /// Gives back what the fleet was made of; the snapshot stays with the caller. What was found in joining is found anew with
+    /// the next.
     pub(crate) fn put_back(&mut self, looked: Vec<Looked>) {
-        for one in looked {
+        for mut one in looked {
+            (one.choices, one.findings, one.signs) = (Vec::new(), Vec::new(), Vec::new());
             if let Some(known) = self.known.get_mut(&one.known) {
                 known.looked.push(one);
             }
