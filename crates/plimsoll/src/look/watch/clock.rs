@@ -25,6 +25,7 @@ impl Watch {
 }
 
 fn moved(one: &mut Looked, by: f64) {
+    one.again = None;
     let readings = |readings: &mut Readings| {
         for at in readings.values_mut().filter_map(|reading| reading.at.as_mut()) {
             *at = at.plus(by);

@@ -148,6 +148,8 @@ impl Watch {
             known.site = site;
             known.busy = false;
             known.keep_pace(&self.pace);
+            // Other tables may make something else of what it said.
+            known.looked.iter_mut().for_each(|one| one.again = None);
             // What is no longer given goes when the site was searched; workers go with their routers.
             if known.depth == 0 {
                 known.led = Led::Unconfirmed;
