@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use model::Observation;
 use wire::log::Anchors;
 
-use crate::interpret::{holds_series, json_first, looks_wrong, parse_json};
+use crate::interpret::{Pages, holds_series, json_first, looks_wrong, parse_json};
 use crate::table::files::Folder;
 use crate::table::{AnswerRule, Fault, Table, WrapperFile, borrow};
 use crate::wrapped::Hints;
@@ -19,6 +19,7 @@ pub struct Tables {
     hints: OnceLock<Hints>,
     /// Made when the first server is asked what it is.
     questions: OnceLock<Vec<Question>>,
+    pages: Pages,
 }
 
 /// A path that tells engines apart.
@@ -42,6 +43,7 @@ impl Tables {
             wrappers: postcard::from_bytes(wrappers).unwrap_or_default(),
             hints: OnceLock::new(),
             questions: OnceLock::new(),
+            pages: Pages::default(),
         }
     }
 
@@ -63,7 +65,13 @@ impl Tables {
         borrow::borrow(&mut self.all);
         self.all.sort_by(|one, other| one.engine.name.cmp(&other.engine.name));
         (self.hints, self.questions) = (OnceLock::new(), OnceLock::new());
+        self.pages = Pages::default();
         (self, faults)
+    }
+
+    /// The pages that are known again.
+    pub(crate) fn pages(&self) -> &Pages {
+        &self.pages
     }
 
     /// The table of an engine.

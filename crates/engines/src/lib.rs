@@ -18,7 +18,8 @@ pub use apart::{Apart, Page, apart};
 pub use builtin::Tables;
 pub use doctor::{Whereabouts, examine, series_of, telling_series_of, unreached};
 pub use interpret::{
-    Need, Telling, Trees, interpret, interpret_again, interpret_relayed, is_being_written, reads_as_json,
+    Need, Telling, Trees, interpret, interpret_again, interpret_known, interpret_relayed, is_being_written,
+    reads_as_json,
 };
 pub use missing::why;
 pub use offered::{Build, Offered, OfferedSeries, Renamed, offered_by_source};

@@ -1,6 +1,7 @@
 //! Joins what servers said to the current snapshot: one coherent set for each pool, staleness, ranks, totals. Pure; time
 //! is passed in.
 
+mod again;
 mod choose;
 mod complete;
 mod crosscheck;
@@ -12,6 +13,7 @@ mod server;
 mod sound;
 mod totals;
 
+pub use again::Again;
 pub use choose::{Choice, Contender};
 pub use hearsay::{may_stand, told_alone};
 pub use moment::Moment;

@@ -1,6 +1,6 @@
 //! Servers that do the same held against each other: replicas of one role should be of one version and one setting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{Facts, Note, Role};
 
@@ -25,7 +25,7 @@ const SAID: u8 = 1;
 
 /// Notes for each replica, in their order. `settings` are the facts of flags that all replicas of one role should have in
 /// common, for an engine.
-pub fn drift(replicas: &[Replica<'_>], settings: impl Fn(&str) -> Vec<String>) -> Vec<Vec<Note>> {
+pub fn drift<'s>(replicas: &[Replica<'_>], settings: impl Fn(&str) -> Vec<&'s str>) -> Vec<Vec<Note>> {
     let mut groups: BTreeMap<(&str, Role, Option<&str>), Vec<usize>> = BTreeMap::new();
     for (index, replica) in replicas.iter().enumerate() {
         if let Some(engine) = replica.engine.filter(|_| replica.role != Role::Router) {
@@ -34,29 +34,29 @@ pub fn drift(replicas: &[Replica<'_>], settings: impl Fn(&str) -> Vec<String>) -
     }
     let mut notes = vec![Vec::new(); replicas.len()];
     for ((engine, ..), members) in groups.into_iter().filter(|(_, members)| members.len() > 1) {
-        let version = |index: usize| replicas[index].version.map(str::to_owned);
+        let version = |index: usize| replicas[index].version;
         compare(replicas, &members, "version", version, &mut notes);
         for setting in settings(engine) {
             let value = |index: usize| {
-                let fact = replicas[index].facts.get(&setting).filter(|fact| fact.weight >= SAID)?;
-                Some(fact.value.clone())
+                let fact = replicas[index].facts.get(setting).filter(|fact| fact.weight >= SAID)?;
+                Some(fact.value.as_str())
             };
-            compare(replicas, &members, &setting, value, &mut notes);
+            compare(replicas, &members, setting, value, &mut notes);
         }
     }
     notes
 }
 
 /// Notes where members differ in what is known of all of them.
-fn compare(
-    replicas: &[Replica<'_>],
+fn compare<'a>(
+    replicas: &[Replica<'a>],
     members: &[usize],
     what: &str,
-    value: impl Fn(usize) -> Option<String>,
+    value: impl Fn(usize) -> Option<&'a str>,
     notes: &mut [Vec<Note>],
 ) {
-    let Some(values) = members.iter().map(|index| value(*index)).collect::<Option<Vec<String>>>() else { return };
-    if values.iter().collect::<BTreeSet<_>>().len() == 1 {
+    let Some(values) = members.iter().map(|index| value(*index)).collect::<Option<Vec<&str>>>() else { return };
+    if values.iter().all(|value| *value == values[0]) {
         return;
     }
     for (place, own) in members.iter().zip(&values) {

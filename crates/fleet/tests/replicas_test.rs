@@ -12,8 +12,8 @@ fn replica<'a>(url: &'a str, role: Role, version: Option<&'a str>, facts: &'a Fa
     Replica { url, engine: Some("engine"), role, model: Some("m"), version, facts }
 }
 
-fn settings(_: &str) -> Vec<String> {
-    vec!["page_size".to_owned()]
+fn settings(_: &str) -> Vec<&'static str> {
+    vec!["page_size"]
 }
 
 #[test]

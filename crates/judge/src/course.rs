@@ -104,10 +104,10 @@ struct Course {
 
 impl Course {
     /// What one source said of it, up to the newest look; none where it fell.
-    fn of(looks: &[(Time, &Server)], rank: RankId, signal: Signal) -> Option<Course> {
-        let said = |(at, server): &(Time, &Server)| {
-            let reading = find(server, rank)?.readings.get(&signal)?.clone();
-            counted(&reading).map(|value| (reading.at.unwrap_or(*at), value, reading))
+    fn of<'a>(looks: &[(Time, &'a Server)], rank: RankId, signal: Signal) -> Option<Course> {
+        let said = |(at, server): &(Time, &'a Server)| {
+            let reading = find(server, rank)?.readings.get(&signal)?;
+            counted(reading).map(|value| (reading.at.unwrap_or(*at), value, reading))
         };
         let (last, newest, reading) = said(looks.last()?)?;
         let mut first = (last, newest);

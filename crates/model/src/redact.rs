@@ -118,7 +118,7 @@ pub fn without_secrets(text: &str) -> String {
 fn says_none(text: &[u8]) -> bool {
     let sign = |byte: &u8| matches!(byte, b'=' | b':' | b'@');
     let gap = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\\' | b'"' | b'\'');
-    let bearer = |letters: &[u8]| letters.eq_ignore_ascii_case(b"bearer");
+    let bearer = |letters: &[u8]| matches!(letters[0], b'b' | b'B') && letters.eq_ignore_ascii_case(b"bearer");
     !text.iter().any(sign) && (!text.iter().any(gap) || !text.contains(&b'-') && !text.windows(6).any(bearer))
 }
 

@@ -104,7 +104,9 @@ fn one(
         (None, None) => (FindingState::Broken, String::new()),
     };
     let mut flag = case.and_then(|case| case.flag.clone());
-    let mut then = source.map(|source| series(table, source, account, need)).unwrap_or_default();
+    // Of what is there nobody asks by which series it would be told.
+    let open = source.filter(|_| state.is_gap() || place.build.is_some());
+    let mut then = open.map(|source| series(table, source, account, need)).unwrap_or_default();
     if let Some(build) = place.build.as_ref().filter(|_| !then.is_empty() || state.is_gap()) {
         let own = defined(table, build, account, need);
         if !own.is_empty() {

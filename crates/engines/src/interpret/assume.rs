@@ -4,7 +4,7 @@
 use model::number::{amount, percent, with_unit};
 use model::{Account, Fact, Facts, Log, Note, PoolSet, Reading, Signal, State};
 
-use super::{Asked, once};
+use super::{Asked, Pages, once};
 use crate::table::{Assume, Table};
 
 /// Parts may exceed the whole by this share and one.
@@ -12,9 +12,9 @@ const SLACK: f64 = 0.001;
 
 /// Understands a server as [`once`] does; then, where a fact of the table's `[[assume]]` rows is not known, with each of its
 /// values. Answers are parsed but once.
-pub(super) fn over_all(table: &Table, asked: &[Asked], logs: &[Log], flags: &Facts) -> Account {
+pub(super) fn over_all(table: &Table, asked: &[Asked], logs: &[Log], flags: &Facts, pages: Option<&Pages>) -> Account {
     let mut flags = flags.clone();
-    let mut plain = once(table, asked, logs, &flags);
+    let mut plain = once(table, asked, logs, &flags, pages);
     for row in &table.assume {
         if plain.fact(&row.fact).is_some() {
             continue;
@@ -23,7 +23,7 @@ pub(super) fn over_all(table: &Table, asked: &[Asked], logs: &[Log], flags: &Fac
             let fact = Fact { value: value.clone(), source: "assumed".to_owned(), weight: 0 };
             let mut flags = flags.clone();
             flags.insert(row.fact.clone(), fact);
-            once(table, asked, logs, &flags)
+            once(table, asked, logs, &flags, pages)
         };
         let told: Vec<(&String, Account)> = row.values.iter().map(|value| (value, with(value))).collect();
         let figures = |account: &Account| account.sets.iter().any(|set| share(set).is_some());

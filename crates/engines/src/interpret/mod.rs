@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use model::{Account, Level, Log, Note, Observation, SourceOutcome, SourceStatus, Trouble};
 
+use crate::Tables;
 use crate::table::condition::Holds;
 use crate::table::{EngineKind, Format, Read, Source, Table, TroubleLevel};
 
@@ -30,7 +31,7 @@ pub(crate) use facts::dump as dumped;
 pub(crate) use json::{answered_at, parse as parse_json};
 pub use log::{Need, Telling};
 pub(crate) use path::{find as json_find, first as json_first, text as json_text};
-pub(crate) use prometheus::{holds_series, looks_wrong};
+pub(crate) use prometheus::{Pages, holds_series, looks_wrong};
 pub use slab::is_being_written;
 pub use trees::Trees;
 
@@ -41,11 +42,18 @@ pub(crate) const MOST_RANKS: usize = 1024;
 
 /// Understands everything that one server answered and wrote. `flags` are facts of its command line, if it is known.
 pub fn interpret(table: &Table, observations: &[Observation], logs: &[Log], flags: &model::Facts) -> Account {
-    assume::over_all(table, &asked(table, observations, &Trees::default()), logs, flags)
+    assume::over_all(table, &asked(table, observations, &Trees::default()), logs, flags, None)
 }
 
-/// The same, where some observations are those of the look before: `trees` are what was taken apart then, and what is now.
+/// The same, where some observations are those of the look before, and `trees` what was taken apart then.
+pub fn interpret_known(table: &Table, observations: &[Observation], flags: &model::Facts, trees: &Trees) -> Account {
+    assume::over_all(table, &asked(table, observations, trees), &[], flags, None)
+}
+
+/// The same of all that was asked: `trees` are what was taken apart then, and become what is now; and
+/// the others are mostly as they were, but for their numbers. The table is one of `tables`.
 pub fn interpret_again(
+    tables: &Tables,
     table: &Table,
     observations: &[Observation],
     logs: &[Log],
@@ -54,7 +62,7 @@ pub fn interpret_again(
 ) -> Account {
     let asked = asked(table, observations, trees);
     *trees = Trees::of(table, &asked);
-    assume::over_all(table, &asked, logs, flags)
+    assume::over_all(table, &asked, logs, flags, Some(tables.pages()))
 }
 
 /// An observation with the source of the table that it answers, the source's place among them, and what it holds.
@@ -87,7 +95,7 @@ fn asked<'a>(table: &'a Table, observations: &'a [Observation], trees: &Trees) -
 }
 
 /// What everything together says, with nothing assumed.
-fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> Account {
+fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts, pages: Option<&Pages>) -> Account {
     let mut account = Account { engine: Some(table.engine.name.clone()), facts: flags.clone(), ..Account::default() };
     for Asked { source, body, .. } in asked {
         facts::learn(table, source, body, &mut account);
@@ -104,7 +112,9 @@ fn once(table: &Table, asked: &[Asked], logs: &[Log], flags: &model::Facts) -> A
                 }
                 json::read(*trust, source, observation, root, &mut account)
             }
-            Body::Page(page, _) => prometheus::read(table, *trust, source, observation, page, None, &mut account),
+            Body::Page(page, _) => {
+                prometheus::read(table, *trust, source, observation, page, None, pages, &mut account)
+            }
             Body::Nothing(outcome) => outcome.clone(),
         };
         // Two shapes of one path are two sources: the one that fits speaks for both.
@@ -217,7 +227,8 @@ pub fn interpret_relayed(
         && answer.status == 200
         && looks_wrong(&answer.body).is_none()
     {
-        prometheus::read(table, RELAYED, source, observation, &answer.body, Some((label, worker)), &mut account);
+        let only = Some((label, worker));
+        prometheus::read(table, RELAYED, source, observation, &answer.body, only, None, &mut account);
     }
     account
 }

@@ -149,7 +149,7 @@ fn only_the_very_same_answer_is_not_taken_apart_again() {
     let mut trees = super::Trees::default();
     let mut version = |observation: &Observation| {
         let observations = std::slice::from_ref(observation);
-        let account = super::interpret_again(table, observations, &[], &Facts::new(), &mut trees);
+        let account = super::interpret_again(&tables, table, observations, &[], &Facts::new(), &mut trees);
         account.fact("version").map(str::to_owned)
     };
     let first = seen("1.2.3", 1.8e9);
@@ -157,11 +157,22 @@ fn only_the_very_same_answer_is_not_taken_apart_again() {
     assert_eq!(version(&seen("1.2.4", 1.8e9 + 5.0)).as_deref(), Some("1.2.4"), "a later answer");
     assert_eq!(version(&first).as_deref(), Some("1.2.3"), "the trees are of the last look alone");
     assert_eq!(version(&seen("1.2.33", 1.8e9)).as_deref(), Some("1.2.33"), "another length");
-    trees.keep(&[]);
+    // The body is given up for its tree, and the same is read without it.
+    let mut kept = [seen("1.2.33", 1.8e9)];
+    trees.keep(Some(table), &mut kept);
+    assert!(kept[0].outcome.as_ref().is_ok_and(|answer| answer.body.is_empty()));
+    assert_eq!(super::interpret_known(table, &kept, &Facts::new(), &trees).fact("version"), Some("1.2.33"));
+    let (mut own, mut strange, mut nobodys) = (kept.to_vec(), kept.to_vec(), kept.to_vec());
+    let others = Tables::builtin();
+    trees.drop_strange(Some(table), &mut own);
+    trees.drop_strange(others.get(&table.engine.name), &mut strange);
+    trees.drop_strange(None, &mut nobodys);
+    assert_eq!((own.len(), strange.len(), nobodys.len()), (1, 0, 0), "no other table can read it");
+    trees.keep(Some(table), &mut []);
     assert!(trees.find(table, index, &seen("1.2.33", 1.8e9)).is_none(), "dropped");
     // Another table may read what this one left out.
     let again = Tables::builtin();
     let other = again.get(&table.engine.name).expect("the same engine");
-    super::interpret_again(table, std::slice::from_ref(&first), &[], &Facts::new(), &mut trees);
+    super::interpret_again(&tables, table, std::slice::from_ref(&first), &[], &Facts::new(), &mut trees);
     assert!(trees.find(table, index, &first).is_some() && trees.find(other, index, &first).is_none());
 }

@@ -26,9 +26,10 @@ struct Tree {
 }
 
 impl Tree {
+    /// A body that was given up has no length.
     fn is_of(&self, observation: &Observation) -> bool {
         let length = observation.outcome.as_ref().map_or(0, |answer| answer.body.len());
-        self.at == observation.at && self.length == length && self.url == observation.url
+        self.at == observation.at && (self.length == length || length == 0) && self.url == observation.url
     }
 }
 
@@ -56,8 +57,27 @@ impl Trees {
         Trees { of: Some(Arc::clone(table.all_wanted())), known: asked.iter().filter_map(tree).collect() }
     }
 
-    /// Drops those of other observations than these.
-    pub fn keep(&mut self, observations: &[Observation]) {
+    /// Drops those of other observations than these, of which the bodies are given up that all sources of `table` know as
+    /// trees: of a thousand servers there would be a thousand.
+    pub fn keep(&mut self, table: Option<&Table>, observations: &mut [Observation]) {
         self.known.retain(|tree| observations.iter().any(|seen| tree.is_of(seen)));
+        let Some(table) = table else { return };
+        for seen in observations {
+            let mut readers = table.sources.iter().enumerate().filter(|(_, source)| source.get == seen.get);
+            if readers.all(|(source, _)| self.find(table, source, seen).is_some())
+                && let Ok(answer) = &mut seen.outcome
+            {
+                answer.body = Vec::new();
+            }
+        }
+    }
+
+    /// Drops the observations whose bodies were given up for trees that are not of `table`: they are to be asked again.
+    pub fn drop_strange(&self, table: Option<&Table>, observations: &mut Vec<Observation>) {
+        let own = |of: &Arc<[Wanted]>| table.is_some_and(|table| Arc::ptr_eq(of, table.all_wanted()));
+        if self.of.as_ref().is_some_and(|of| !own(of)) {
+            let given_up = |seen: &Observation| seen.outcome.as_ref().is_ok_and(|answer| answer.body.is_empty());
+            observations.retain(|seen| !given_up(seen) || !self.known.iter().any(|tree| tree.is_of(seen)));
+        }
     }
 }

@@ -25,10 +25,10 @@ pub(crate) enum Break {
 }
 
 /// A counter over the window.
-struct Counter {
+struct Counter<'a> {
     rank: RankId,
     signal: Signal,
-    source: String,
+    source: &'a str,
     /// Look and value.
     points: Vec<(usize, f64)>,
 }
@@ -69,17 +69,15 @@ pub(super) fn breaks(looks: &[(Time, &Server)]) -> Option<Break> {
 }
 
 /// All counters of all looks that are told by one source.
-fn counters(looks: &[(Time, &Server)]) -> Vec<Counter> {
+fn counters<'a>(looks: &[(Time, &'a Server)]) -> Vec<Counter<'a>> {
     let Some((_, newest)) = looks.last() else { return Vec::new() };
     let mut counters = Vec::new();
     for rank in &newest.ranks {
         for signal in Signal::all().filter(|signal| signal.row().kind == Kind::Counter) {
-            let said = |server: &Server| find(server, rank.rank)?.readings.get(&signal).and_then(counted);
-            let all: Vec<(usize, (f64, String))> =
-                looks.iter().enumerate().filter_map(|(at, (_, server))| Some((at, said(server)?))).collect();
-            let Some((_, (_, source))) = all.last() else { continue };
-            let source = source.clone();
-            let points = all.into_iter().filter(|(_, said)| said.1 == source).map(|(at, said)| (at, said.0)).collect();
+            let said = |server: &'a Server| find(server, rank.rank)?.readings.get(&signal).and_then(counted);
+            let all = looks.iter().enumerate().filter_map(|(at, (_, server))| Some((at, said(server)?)));
+            let Some((_, (_, source))) = all.clone().next_back() else { continue };
+            let points = all.filter(|(_, said)| said.1 == source).map(|(at, said)| (at, said.0)).collect();
             counters.push(Counter { rank: rank.rank, signal, source, points });
         }
     }
@@ -87,13 +85,13 @@ fn counters(looks: &[(Time, &Server)]) -> Vec<Counter> {
 }
 
 /// A counter's value and who said it; what is derived may fall for other reasons.
-fn counted(reading: &Reading) -> Option<(f64, String)> {
-    (reading.state == State::Reported).then(|| Some((reading.value?, reading.source.clone()?))).flatten()
+fn counted(reading: &Reading) -> Option<(f64, &str)> {
+    (reading.state == State::Reported).then(|| Some((reading.value?, reading.source.as_deref()?))).flatten()
 }
 
 /// Whether a counter falls and is then, at once, where it was before, with no new process in between. One fall to nearly
 /// nothing is a restart, whatever follows; of more than one the counter must have come back once.
-fn comes_back(counter: &Counter, looks: &[(Time, &Server)]) -> bool {
+fn comes_back(counter: &Counter<'_>, looks: &[(Time, &Server)]) -> bool {
     let points = &counter.points;
     let falls: Vec<usize> = (1..points.len()).filter(|at| points[*at].1 < points[at - 1].1).collect();
     let new_process = |fall: &usize| other_process(looks, points[fall - 1].0, points[*fall].0);
@@ -116,32 +114,32 @@ fn other_process(looks: &[(Time, &Server)], before: usize, after: usize) -> bool
 
 /// What says that a new process answers from look `step` on: another pid; or all counters that had counted anything fall
 /// together; or one falls to nearly nothing.
-fn restart(counters: &[Counter], looks: &[(Time, &Server)], step: usize) -> Option<Vec<String>> {
+fn restart(counters: &[Counter<'_>], looks: &[(Time, &Server)], step: usize) -> Option<Vec<String>> {
     // The look just before may have brought nothing: the newest that did counts.
-    let around = |counter: &Counter| {
+    let around = |counter: &Counter<'_>| {
         let at = counter.points.iter().position(|(look, _)| *look == step)?;
         Some((counter.points.get(at.checked_sub(1)?)?.1, counter.points[at].1))
     };
-    let moved: Vec<(&Counter, f64, f64)> = counters
+    let moved: Vec<(&Counter<'_>, f64, f64)> = counters
         .iter()
         .filter_map(|counter| around(counter).map(|(before, after)| (counter, before, after)))
         .filter(|(_, before, _)| *before > 0.0)
         .collect();
-    let fell: Vec<&(&Counter, f64, f64)> = moved.iter().filter(|(_, before, after)| after < before).collect();
+    let fell: Vec<&(&Counter<'_>, f64, f64)> = moved.iter().filter(|(_, before, after)| after < before).collect();
     let together = !fell.is_empty() && fell.len() == moved.len();
     let emptied = fell.iter().any(|(_, before, after)| *after <= limits::NEAR_ZERO * before);
     if other_process(looks, step - 1, step) {
         let pid = |at: usize| looks[at].1.pid.unwrap_or_default();
         return Some(vec![format!("process {} before, {} now", pid(step - 1), pid(step))]);
     }
-    let said = |(counter, before, after): &&(&Counter, f64, f64)| {
+    let said = |(counter, before, after): &&(&Counter<'_>, f64, f64)| {
         format!("{} {} → {} ({})", counter.signal.row().title, count(*before), count(*after), counter.source)
     };
     (together || emptied).then(|| fell.iter().map(said).collect())
 }
 
 /// A counter's course, for people.
-fn told<'a>(looks: &'a [(Time, &Server)]) -> impl Fn(&Counter) -> String + 'a {
+fn told<'a>(looks: &'a [(Time, &Server)]) -> impl Fn(&Counter<'_>) -> String + 'a {
     |counter| {
         let values: Vec<String> = counter.points.iter().map(|(_, value)| count(*value)).collect();
         let (first, last) = (counter.points[0].0, counter.points[counter.points.len() - 1].0);

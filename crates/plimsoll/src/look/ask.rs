@@ -1,5 +1,6 @@
 //! Asking one candidate: gently, one request after the other, by its engine's table.
 
+use engines::Trees;
 use engines::table::condition::Holds;
 use engines::table::{Source, Table};
 use model::{Account, BlindKind, Log, Note, Observation, Signal, Time};
@@ -29,6 +30,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     let started = eye.place.now();
     let until = eye.until();
     let (mut observations, mut trees) = (kept.observations, kept.trees);
+    trees.drop_strange(candidate.engine.as_deref().and_then(|name| eye.tables.get(name)), &mut observations);
     let before = observations.len();
     if !candidate.mute
         && let Some(shared) = sort_ports(eye, &mut candidate, &mut observations, until).await
@@ -45,7 +47,7 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     let mut kept_beside = None;
     let mut account = match table {
         Some(table) => {
-            let over_http = by_table(eye, table, &candidate, &mut observations, until);
+            let over_http = by_table(eye, table, &candidate, &mut observations, &trees, until);
             let aside = async {
                 match kept.beside {
                     Some(beside) if !kept.read_on => beside,
@@ -61,9 +63,9 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
             if let Some(shared) = wrapped::several(eye, table, &mut candidate, &mut observations) {
                 return apart(eye, shared, candidate, observations, started);
             }
-            observations.extend(published(eye, table, &candidate, &observations).await);
+            observations.extend(published(eye, table, &candidate, &observations, &trees).await);
             let (logs, flags) = (&beside.logs, &candidate.flags);
-            let mut account = engines::interpret_again(table, &observations, logs, flags, &mut trees);
+            let mut account = engines::interpret_again(&eye.tables, table, &observations, logs, flags, &mut trees);
             account.notes.extend(candidate.notes.iter().cloned());
             account.notes.extend(beside.notes);
             account.notes.extend(unlisted(table, &account));
@@ -80,8 +82,8 @@ pub(super) async fn further(eye: &Eye, mut candidate: Candidate, kept: Kept) -> 
     };
     account.notes.extend(still_starting(&candidate, &observations, eye.place.now()));
     let named = named::settle(&mut account);
-    let again: Vec<Observation> = observations.iter_mut().filter_map(|seen| kept_of(seen, table)).collect();
-    trees.keep(&again);
+    let mut again: Vec<Observation> = observations.iter_mut().filter_map(|seen| kept_of(seen, table)).collect();
+    trees.keep(table, &mut again);
     let kept = Kept { observations: again, trees, beside: kept_beside, read_on: false };
     observations.iter_mut().for_each(forget);
     let took = eye.place.now().since(started);
@@ -230,7 +232,14 @@ fn pages_of(table: &Table) -> impl Iterator<Item = (&Source, Vec<String>)> {
 }
 
 /// Asks every path of the table.
-async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations: &mut Vec<Observation>, until: Time) {
+async fn by_table(
+    eye: &Eye,
+    table: &Table,
+    candidate: &Candidate,
+    observations: &mut Vec<Observation>,
+    trees: &Trees,
+    until: Time,
+) {
     // Questions that found out what a port serves are no answers of another port; where no port answered they say why.
     let silent_all = candidate.ports.is_empty();
     observations.retain(|seen| {
@@ -253,7 +262,7 @@ async fn by_table(eye: &Eye, table: &Table, candidate: &Candidate, observations:
             continue;
         }
         if let Some(when) = &source.when {
-            let known = engines::interpret(table, observations, &[], &candidate.flags);
+            let known = engines::interpret_known(table, observations, &candidate.flags, trees);
             if when.holds(|name| known.fact(name)) == Holds::No {
                 continue;
             }
@@ -292,9 +301,15 @@ async fn beside(eye: &Eye, table: &Table, candidate: &Candidate, before: Vec<Log
 
 /// What the candidate's process tells others of its kind. Listening takes as long as it takes something to change: where its
 /// pages said how full it is, only a moment of that is waited for.
-async fn published(eye: &Eye, table: &Table, candidate: &Candidate, observations: &[Observation]) -> Vec<Observation> {
+async fn published(
+    eye: &Eye,
+    table: &Table,
+    candidate: &Candidate,
+    observations: &[Observation],
+    trees: &Trees,
+) -> Vec<Observation> {
     let Some(process) = candidate.process.as_ref().filter(|_| table.tree.is_some()) else { return Vec::new() };
-    let known = engines::interpret(table, observations, &[], &candidate.flags);
+    let known = engines::interpret_known(table, observations, &candidate.flags, trees);
     let tells =
         |signal| known.sets.iter().any(|set| set.readings.get(&signal).is_some_and(|said| said.value.is_some()));
     let told = tells(Signal::KV_USED) || tells(Signal::KV_IN_USE);

@@ -78,6 +78,8 @@ pub(crate) struct Looked {
     pub(crate) findings: Vec<model::Finding>,
     /// Known troubles that its numbers show, worst first; filled when joined.
     pub(crate) signs: Vec<Sign>,
+    /// What it was joined to, in a watch, for as long as nothing new is heard of it.
+    pub(crate) again: Option<Box<fleet::Again>>,
     /// Seconds spent on it.
     pub(crate) took: f64,
     /// The number of the site that it was seen from.
@@ -136,6 +138,7 @@ impl Looked {
             source: None,
             findings: Vec::new(),
             signs: Vec::new(),
+            again: None,
             took: 0.0,
             site: 0,
             known: usize::MAX,

@@ -16,6 +16,8 @@ pub(super) struct Before<'a> {
     pub(super) earlier: &'a [Snapshot],
     /// What servers usually get done, by their address; nothing is known of it without a watch.
     pub(super) usual: Option<&'a BTreeMap<String, Paces>>,
+    /// Servers of which nothing new was heard stay as they were joined. How that was done, and what was found, is not told.
+    pub(super) again: bool,
 }
 
 /// Makes the snapshot as of `taken_at`; each server is judged by the time of its own site, and after what was seen of it
@@ -33,6 +35,14 @@ pub(super) fn snapshot(
     // Each server with its material, so that no order can part them.
     let mut pairs: Vec<(Server, Looked)> = Vec::new();
     for (mut one, seen_by) in looked.into_iter().zip(views) {
+        let now = nows.get(one.site).copied().unwrap_or(taken_at);
+        let moment = if one.every_s > 0.0 { Moment::of_watch(now, one.every_s) } else { Moment::from(now) };
+        // What others say of it, or what is read for it, may have changed.
+        let own = before.again && seen_by.is_empty() && one.relay.is_none() && one.candidate.alone.is_none();
+        if own && let Some(server) = again(&one, moment) {
+            pairs.push((server, one));
+            continue;
+        }
         let why = |signal: Signal, pool: &str, tier: &str| match one.candidate.alone {
             Some(_) => "its router does not say it".to_owned(),
             None => reason(tables, &one.account, signal, pool, tier),
@@ -46,8 +56,6 @@ pub(super) fn snapshot(
             seen_by,
             why: &why,
         };
-        let now = nows.get(one.site).copied().unwrap_or(taken_at);
-        let moment = if one.every_s > 0.0 { Moment::of_watch(now, one.every_s) } else { Moment::from(now) };
         let joined = fleet::join(&subject, moment);
         let mut server = joined.server;
         server.numa_nodes.clone_from(&one.candidate.hardware.numa_nodes);
@@ -66,6 +74,10 @@ pub(super) fn snapshot(
         server.verdict = verdict.unwrap_or(server.verdict);
         name_workers(&mut server, &one.account);
         one.choices = joined.choices;
+        if before.again {
+            let stays = own && one.signs.is_empty();
+            one.again = fleet::Again::of(&server, &one.account, moment).filter(|_| stays).map(Box::new);
+        }
         pairs.push((server, one));
     }
     compare_replicas(tables, &mut pairs);
@@ -84,6 +96,18 @@ pub(super) fn snapshot(
         servers,
     };
     (snapshot, looked)
+}
+
+/// The server as it was joined before, where nothing of it can have changed since but ages.
+fn again(one: &Looked, moment: Moment) -> Option<Server> {
+    let (place, hardware) = (&one.candidate.place, &one.candidate.hardware);
+    let mut server = one.again.as_ref()?.server(moment)?;
+    if server.url != one.candidate.url() || server.pid != place.pid || server.unit.is_some() != place.unit.is_some() {
+        return None;
+    }
+    server.numa_nodes.clone_from(&hardware.numa_nodes);
+    server.gpus.clone_from(&hardware.gpus);
+    Some(server)
 }
 
 /// What cannot be asked where its router says that it is may have a page elsewhere.
@@ -126,7 +150,7 @@ impl<'a> History<'a> {
 fn compare_replicas(tables: &Tables, pairs: &mut [(Server, Looked)]) {
     let settings = |engine: &str| {
         let knobs = tables.get(engine).map_or(&[][..], |table| &table.knobs);
-        knobs.iter().filter(|knob| !knob.own).map(|knob| knob.fact.clone()).collect()
+        knobs.iter().filter(|knob| !knob.own).map(|knob| knob.fact.as_str()).collect()
     };
     let replicas: Vec<fleet::Replica<'_>> = pairs
         .iter()

@@ -289,7 +289,7 @@ impl Opened {
         };
         let spans = self.sites.iter().zip(&seen).map(span).collect();
         let reached = seen.iter().map(|seen| seen.failed.is_none()).collect();
-        let before = join::Before { earlier: &earlier, usual: None };
+        let before = join::Before { earlier: &earlier, ..join::Before::default() };
         let (snapshot, looked, more) = together::joined(&self.sites, &self.here.tables, before, seen, started);
         let (sites, monitors, here) = (self.sites.clone(), self.monitors.clone(), Arc::clone(&self.here));
         let notes = self.notes.iter().cloned().chain(more).collect();

@@ -2,14 +2,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Reading, Readings, Server, Snapshot, State, Time};
+use model::{Rank, Reading, Readings, Role, Server, Snapshot, State, Time};
 
 use crate::look::watch::Health;
 
 /// Of each server the newest that it said, or its router of it, by its address.
 #[derive(Default)]
 pub(crate) struct Last {
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, Spoken>,
+}
+
+/// What a server said of itself, or its router of it.
+struct Spoken {
+    role: Role,
+    engine: Option<String>,
+    version: Option<String>,
+    model: Option<String>,
+    unit: Option<String>,
+    ranks: Vec<Rank>,
+}
+
+impl Spoken {
+    fn of(server: &Server) -> Spoken {
+        Spoken {
+            role: server.role,
+            engine: server.engine.clone(),
+            version: server.version.clone(),
+            model: server.model.clone(),
+            unit: server.unit.clone(),
+            ranks: server.ranks.clone(),
+        }
+    }
 }
 
 impl Last {
@@ -25,16 +48,16 @@ impl Last {
                 }
                 // Its router may be the next that is silent.
                 if server.is_told_by_router() {
-                    self.servers.insert(server.url.clone(), server.clone());
+                    self.servers.insert(server.url.clone(), Spoken::of(server));
                 }
             } else if health.fresh {
-                self.servers.insert(server.url.clone(), server.clone());
+                self.servers.insert(server.url.clone(), Spoken::of(server));
             }
         }
     }
 }
 
-fn fill(server: &mut Server, last: &Server, now: Time) {
+fn fill(server: &mut Server, last: &Spoken, now: Time) {
     server.role = last.role;
     server.engine.clone_from(&last.engine);
     server.version.clone_from(&last.version);

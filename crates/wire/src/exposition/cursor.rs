@@ -24,6 +24,12 @@ impl<'a> Cursor<'a> {
         Cursor { line, at: 0 }
     }
 
+    /// Bytes that were read.
+    #[inline]
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     /// What was not read yet.
     #[inline]
     pub(super) fn rest(&self) -> &'a str {

@@ -1,8 +1,9 @@
 //! One sample line.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, name_length};
 use super::lines::Line;
 use super::value::{Dialect, number, timestamp};
 use super::{Labels, Limits, Reason};
@@ -56,4 +57,27 @@ pub(super) fn read<'a>(line: Line<'a>, name: usize, limits: &Limits, dialect: Di
         return Err(Reason::Trailing);
     }
     Ok(Sample { name, labels, value, timestamp_ms, line: line.number })
+}
+
+/// Where in a line its number stands, of a sample as writers of pages write it: with a bare name, one blank before the number and
+/// nothing behind it. None of any other line.
+pub(super) fn number_at(line: Line<'_>, limits: &Limits) -> Option<Range<usize>> {
+    let name = name_length(line.bytes);
+    let mut cursor = Cursor::new(simdutf8::basic::from_utf8(line.bytes).ok()?);
+    if cursor.take(name).is_empty() {
+        return None;
+    }
+    if cursor.eat(b'{') {
+        let (_, quoted) = Labels::read(&mut cursor, limits.max_labels).ok()?;
+        if quoted.is_some() {
+            return None;
+        }
+    }
+    if !cursor.eat(b' ') {
+        return None;
+    }
+    let start = cursor.at();
+    let token = cursor.token();
+    // Labels may stand there, too: `name {a="b"}1`.
+    (number(token).is_some() && cursor.rest().is_empty()).then(|| start..start + token.len())
 }

@@ -12,22 +12,24 @@ use crate::table::condition::Holds;
 /// The rows of which nothing is on the page although their writer is, with the places that would have counted. `named`
 /// are rows of which anything is there: one that says it for some ranks alone leaves the others open. `seen` are samples
 /// whose ranks are told, and no more of them than are read.
-pub(super) fn zeros(
+pub(super) fn zeros<'h>(
     source: &Source,
     named: &BTreeSet<usize>,
-    seen: &[Seen],
+    seen: &[Seen<'h>],
     account: &Account,
-) -> Vec<(usize, BTreeSet<Place>)> {
-    let ranks: BTreeSet<&Option<String>> =
-        seen.iter().filter(|one| one.place.dp > Some(0)).map(|one| &one.place.worker).collect();
+) -> Vec<(usize, BTreeSet<Place<'h>>)> {
+    let ranks: BTreeSet<Option<&str>> =
+        seen.iter().filter(|one| one.place.dp > Some(0)).map(|one| one.place.worker).collect();
     // Where others name ranks, a series that does not is of none that could be told.
-    let whose = |one: &&Seen| one.place.dp.is_some() || !ranks.contains(&one.place.worker);
+    let whose = |one: &&Seen<'h>| one.place.dp.is_some() || !ranks.contains(&one.place.worker);
     let told = |signal| named.iter().any(|row| source.read[*row].signal == signal);
-    let rows = source.read.iter().enumerate().filter(|(_, row)| counts(row, account) && !told(row.signal));
-    let zeros = rows.filter_map(|(index, row)| {
-        let zero = row.zero.as_ref().filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
-        let beside = |one: &&Seen| one.part.part == Is::Own && source.read[one.part.row].name == zero.beside;
-        let places: BTreeSet<Place> = seen.iter().filter(beside).filter(whose).map(|one| one.place.clone()).collect();
+    let rows = source.read.iter().enumerate().filter_map(|(index, row)| Some((index, row, row.zero.as_ref()?)));
+    let rows = rows.filter(|(_, row, _)| counts(row, account) && !told(row.signal));
+    let zeros = rows.filter_map(|(index, _, zero)| {
+        let zero = Some(zero).filter(|zero| zero.when.holds(|name| account.fact(name)) == Holds::Yes)?;
+        let beside =
+            |one: &&Seen<'h>| one.met.part.part == Is::Own && source.read[one.met.part.row].name == zero.beside;
+        let places: BTreeSet<Place<'h>> = seen.iter().filter(beside).filter(whose).map(|one| one.place).collect();
         (!places.is_empty()).then_some((index, places))
     });
     zeros.collect()
@@ -38,7 +40,7 @@ pub(super) fn add(
     trust: u16,
     source: &Source,
     observation: &Observation,
-    zeros: Vec<(usize, BTreeSet<Place>)>,
+    zeros: Vec<(usize, BTreeSet<Place<'_>>)>,
     account: &mut Account,
 ) {
     let of_this = account.values.iter().filter(|value| value.trust == trust);

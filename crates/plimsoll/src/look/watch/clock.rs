@@ -32,6 +32,7 @@ impl Watch {
 }
 
 fn moved(one: &mut Looked, by: f64) {
+    one.again = None;
     if let Some((_, copy)) = &mut one.relayed {
         copy.at = copy.at.plus(by);
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use model::{Snapshot, Time};
 
+use super::Watch;
+use super::bare::bare;
 use super::known::Tally;
-use super::{Watch, bare};
 use crate::look::candidate::Looked;
 use crate::look::join::{Before, History};
 use crate::look::site::Seen;
@@ -55,15 +56,15 @@ pub(crate) struct Fleet {
 impl Watch {
     /// The fleet as it is known now, for somebody who asks between two states that are shown.
     pub(crate) fn fleet_beside(&mut self) -> Look {
-        self.joined(sense::clock::now())
+        self.joined(sense::clock::now(), false)
     }
 
     /// The fleet as it is known now, and what is new in it. What it is made of goes back with [`Watch::put_back`].
     pub(crate) fn fleet(&mut self) -> Fleet {
         let now = sense::clock::now();
-        let look = self.joined(now);
+        let look = self.joined(now, true);
         let pairs = || look.snapshot.servers.iter().zip(&look.looked);
-        let health = look.looked.iter().map(|one| self.health(one, now)).collect();
+        let health: Vec<Health> = look.looked.iter().map(|one| self.health(one, now)).collect();
         for (server, one) in pairs() {
             if let Some(known) = self.known.get_mut(&one.known) {
                 if known.fresh && known.whole == 0 {
@@ -73,13 +74,14 @@ impl Watch {
                 known.fresh = false;
             }
         }
-        self.learn(&look.snapshot);
+        self.learn(&look.snapshot, &health);
         self.remember(&look.snapshot);
         let late = self.known.values().filter(|known| known.is_late(now, &self.pace)).count();
         Fleet { look, health, late }
     }
 
-    fn joined(&mut self, now: Time) -> Look {
+    /// `again`: servers of which nothing new was heard stay as they were joined.
+    fn joined(&mut self, now: Time, again: bool) -> Look {
         let mut seen: Vec<Seen> = Vec::new();
         for (at, place) in self.places.iter().enumerate() {
             let mut looked: Vec<Looked> = Vec::new();
@@ -111,7 +113,7 @@ impl Watch {
         let spans = seen.iter().map(|seen| (now, seen.now.unwrap_or(now))).collect();
         let reached = seen.iter().map(|seen| seen.failed.is_none()).collect();
         let tables = &self.opened.here.tables;
-        let before = Before { earlier: &self.earlier, usual: Some(&self.usual) };
+        let before = Before { earlier: &self.earlier, usual: Some(&self.usual), again };
         let (snapshot, looked, more) = together::joined(&sites, tables, before, seen, now);
         let notes = self.opened.notes.iter().cloned().chain(more).collect();
         let here = Arc::clone(&self.opened.here);
@@ -119,9 +121,11 @@ impl Watch {
         Look { snapshot, looked, notes, sites, monitors, here, spans, reached, origin: None }
     }
 
-    /// Gives back what the fleet was made of; the snapshot stays with the caller.
+    /// Gives back what the fleet was made of; the snapshot stays with the caller. What was found in joining is found anew with
+    /// the next.
     pub(crate) fn put_back(&mut self, looked: Vec<Looked>) {
-        for one in looked {
+        for mut one in looked {
+            (one.choices, one.findings, one.signs) = (Vec::new(), Vec::new(), Vec::new());
             if let Some(known) = self.known.get_mut(&one.known) {
                 known.looked.push(one);
             }
@@ -162,11 +166,13 @@ impl Watch {
         }
     }
 
-    /// Learns what each server usually gets done.
-    fn learn(&mut self, snapshot: &Snapshot) {
+    /// Learns what each server usually gets done, from looks that are new.
+    fn learn(&mut self, snapshot: &Snapshot, health: &[Health]) {
         let history = History::of(&self.earlier);
         let mut usual = std::mem::take(&mut self.usual);
-        for server in snapshot.servers.iter().filter(|server| server.unreachable.is_none()) {
+        let new =
+            snapshot.servers.iter().zip(health).filter(|(server, health)| health.fresh && server.unreachable.is_none());
+        for (server, _) in new {
             usual.entry(server.url.clone()).or_default().learn(&history.looks(server, snapshot.taken_at));
         }
         let there: BTreeSet<&str> = snapshot.servers.iter().map(|server| server.url.as_str()).collect();

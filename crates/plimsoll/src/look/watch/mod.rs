@@ -3,6 +3,7 @@
 //!
 //! One task has all of it and nobody else: what others want is published, or asked for between two steps.
 
+mod bare;
 mod clock;
 mod discovery;
 mod fleet;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use model::{Server, Time};
+use model::Time;
 use tokio::task::JoinSet;
 
 pub(crate) use fleet::{Fleet, Health};
@@ -267,15 +268,4 @@ async fn one(eye: &Eye, candidate: super::candidate::Candidate, kept: Kept, rela
         }
     }
     looked
-}
-
-/// A server without what no sign needs.
-fn bare(server: &Server) -> Server {
-    Server {
-        gaps: Vec::new(),
-        notes: Vec::new(),
-        router_view: server.router_view.clone(),
-        gpus: Vec::new(),
-        ..server.clone()
-    }
 }

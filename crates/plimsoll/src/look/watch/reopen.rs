@@ -34,7 +34,10 @@ impl Watch {
             let Some(old) = before.places.get(known.site) else { continue };
             let Some(site) = self.places.iter().position(|place| same_place(old, place)) else { continue };
             known.site = site;
-            known.looked.iter_mut().for_each(|one| one.site = site);
+            for one in &mut known.looked {
+                // Other tables may make something else of what it said.
+                (one.site, one.again) = (site, None);
+            }
             known.busy = false;
             if known.whole > 0 {
                 known.whole = site + 1;
