@@ -14,6 +14,7 @@ pub(crate) mod window;
 
 use model::{Server, Sign, Time};
 
+pub use told::is_compared;
 use window::Window;
 
 /// What is said about one sign, for people and docs.

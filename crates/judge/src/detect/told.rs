@@ -1,6 +1,6 @@
 //! What was found before and is evidence here: impossible readings, notes of cross-checks, gaps.
 
-use model::{Readings, Server, State, Time};
+use model::{Note, Readings, Server, State, Time};
 
 use super::Found;
 use super::limits::{impossible_values as limits, router_against_engine as router};
@@ -13,6 +13,11 @@ const IMPOSSIBLE: &str = "impossible";
 const ROUTER: &str = "router-view-differs";
 /// The gap of ranks that no page tells of.
 const RANKS: &str = "ranks";
+
+/// Whether a sign needs this note of an earlier look: that it stood there, too.
+pub fn is_compared(note: &Note) -> bool {
+    note.id == ROUTER
+}
 
 /// Detects readings that cannot be.
 pub(super) fn impossible(window: &Window<'_>) -> Vec<Found> {

@@ -3,7 +3,7 @@
 use model::{Pool, Rank, Reading, Readings, RouterView, Server, Verdict};
 
 /// A server without what no sign and no verdict needs of an earlier look: that it gave no number, and all words but whose the
-/// numbers were.
+/// numbers were and those that signs compare.
 pub(super) fn bare(server: &Server) -> Server {
     let rank = |rank: &Rank| Rank {
         rank: rank.rank,
@@ -27,7 +27,7 @@ pub(super) fn bare(server: &Server) -> Server {
         ranks: server.ranks.iter().map(rank).collect(),
         router_view: server.router_view.iter().map(view).collect(),
         verdict: Verdict { level: server.verdict.level, reason: String::new() },
-        notes: Vec::new(),
+        notes: server.notes.iter().filter(|note| judge::is_compared(note)).cloned().collect(),
         gaps: Vec::new(),
         troubles: Vec::new(),
     }
