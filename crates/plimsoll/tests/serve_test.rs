@@ -294,6 +294,10 @@ fn one_request_at_a_time_and_what_hardly_changes_is_asked_rarely() {
     assert_eq!(server.most_at_once(), 1);
     let infos = server.asked().iter().filter(|path| *path == "/server_info").count();
     assert!(infos <= 2, "{infos} times in ten looks");
+    // No look takes an earlier one's answer for its own, also where it is not shown before the next.
+    let looks = serve.json("/api/v1/overview")["watch"]["looks"].as_u64().expect("a number");
+    let asked = server.asked().iter().filter(|path| *path == "/metrics").count();
+    assert!(asked as u64 >= looks, "{looks} looks, and the page was asked {asked} times");
     drop(serve);
     std::thread::sleep(Duration::from_millis(1));
 }

@@ -48,6 +48,8 @@ pub(super) struct Known {
     pub(super) led: Led,
     /// What the next look may go on from.
     kept: Kept,
+    /// The pages of it that need not be asked again, and whether what stands beside need not, when that was last found out.
+    rare: (Vec<String>, bool),
 }
 
 /// Whether something leads to a target.
@@ -105,6 +107,7 @@ impl Known {
             blind: false,
             led: Led::There,
             kept: Kept::default(),
+            rare: (Vec::new(), false),
         }
     }
 
@@ -162,7 +165,13 @@ impl Known {
         if self.is_bereft() {
             (candidate.process, candidate.writes) = (None, None);
         }
-        (candidate, std::mem::take(&mut self.kept))
+        let mut kept = std::mem::take(&mut self.kept);
+        if self.fresh {
+            // What the last look brought was not sifted yet: it must not stand for what this one is to ask.
+            kept.observations.retain(|seen| self.rare.0.contains(&seen.get));
+            kept.beside = kept.beside.filter(|_| self.rare.1);
+        }
+        (candidate, kept)
     }
 
     /// A look that began at `began` came back.
@@ -240,6 +249,7 @@ impl Known {
     /// Keeps, of what was brought, what the next look need not ask: that which nothing fresh of `server` comes from.
     pub(super) fn lighten(&mut self, server: &model::Server, table: Option<&Table>) {
         light::sift(&mut self.kept, server, table);
+        self.rare = (self.kept.observations.iter().map(|seen| seen.get.clone()).collect(), self.kept.beside.is_some());
     }
 
     /// Why it is looked at less often than wanted, where it is.
