@@ -1,7 +1,8 @@
 //! Where a flag goes: into the container's command, a unit that starts the server, or its command line.
 
 use engines::{Tables, Whereabouts, examine};
-use model::{Account, Level, Role, Server, SourceOutcome, SourceStatus, Time, Verdict};
+use model::{Account, Server, SourceOutcome, SourceStatus, Time};
+use testkit::made;
 
 fn place(whereabouts: &Whereabouts) -> String {
     let tables = Tables::builtin();
@@ -17,25 +18,7 @@ fn place(whereabouts: &Whereabouts) -> String {
         outcome: SourceOutcome::Answered,
         passed_by: None,
     });
-    let server = Server {
-        url: "http://h:1".to_owned(),
-        host: "h".to_owned(),
-        engine: Some("sglang".to_owned()),
-        version: None,
-        role: Role::Unified,
-        model: None,
-        unit: None,
-        pid: None,
-        numa_nodes: None,
-        gpus: Vec::new(),
-        unreachable: None,
-        ranks: Vec::new(),
-        router_view: Vec::new(),
-        verdict: Verdict { level: Level::Unknown, reason: String::new() },
-        notes: Vec::new(),
-        gaps: Vec::new(),
-        troubles: Vec::new(),
-    };
+    let server = Server { engine: Some("sglang".to_owned()), ..made::server("http://h:1") };
     let findings = examine(table, &account, &server, whereabouts);
     let finding = findings.into_iter().find(|finding| finding.id == "kv-series").expect("the finding");
     finding.fix.expect("a fix").place

@@ -9,6 +9,7 @@ pub mod engine;
 mod events;
 pub mod far;
 pub mod lab;
+pub mod made;
 pub mod names;
 pub mod pages;
 mod program;

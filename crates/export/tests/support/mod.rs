@@ -8,6 +8,7 @@ use model::{
     Fleet, Level, Pool, Rank, RankId, Reading, Readings, Role, SelfReport, Server, Signal, Snapshot, Time, Unit,
     Verdict,
 };
+use testkit::made;
 use wire::exposition::{Limits, parse_all};
 
 /// The decode server of the examples.
@@ -40,7 +41,7 @@ pub(crate) fn pool(name: &str, unit: Unit, capacity: f64, used: f64, evictable: 
         (Signal::KV_IN_USE, said(used / capacity, Unit::Ratio)),
         (Signal::KV_OCCUPIED, said((used + evictable) / capacity, Unit::Ratio)),
     ]);
-    Pool { pool: name.to_owned(), tier: model::DEVICE.to_owned(), binds: true, readings }
+    Pool { pool: name.to_owned(), ..made::pool(readings) }
 }
 
 /// A data-parallel rank with these pools.
@@ -51,7 +52,6 @@ pub(crate) fn rank(dp: u32, pools: Vec<Pool>) -> Rank {
 /// A server with these ranks.
 pub(crate) fn server(url: &str, level: Level, ranks: Vec<Rank>) -> Server {
     Server {
-        url: url.to_owned(),
         host: "10.0.0.1".to_owned(),
         engine: Some("sglang".to_owned()),
         version: Some("0.5.9".to_owned()),
@@ -59,15 +59,9 @@ pub(crate) fn server(url: &str, level: Level, ranks: Vec<Rank>) -> Server {
         model: Some("glm".to_owned()),
         unit: Some("sglang-decode.service".to_owned()),
         pid: Some(7),
-        numa_nodes: None,
-        gpus: Vec::new(),
-        unreachable: None,
         ranks,
-        router_view: Vec::new(),
         verdict: Verdict { level, reason: "97.6 % of the full pool is in use".to_owned() },
-        notes: Vec::new(),
-        gaps: Vec::new(),
-        troubles: Vec::new(),
+        ..made::server(url)
     }
 }
 

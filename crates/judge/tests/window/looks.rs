@@ -1,6 +1,7 @@
 //! Looks at one server, made by hand.
 
-use model::{DEVICE, FULL, Pool, Rank, RankId, Reading, Readings, Role, Server, Signal, State, Time, Unit, Verdict};
+use model::{Rank, RankId, Reading, Readings, Role, Server, Signal, State, Time, Unit};
+use testkit::made;
 
 /// When a window begins.
 pub(crate) const START: Time = Time(1_000_000.0);
@@ -17,41 +18,19 @@ impl Look {
     /// A unified server of which this much is in use, with so many running and waiting.
     pub(crate) fn at(seconds: f64, in_use: f64, running: f64, waiting: f64) -> Look {
         let at = START.plus(seconds);
-        let server = Server {
-            url: "http://w:1".to_owned(),
-            host: "w".to_owned(),
-            engine: Some("some".to_owned()),
-            version: Some("1.0".to_owned()),
-            role: Role::Unified,
-            model: None,
-            unit: None,
-            pid: None,
-            numa_nodes: None,
-            gpus: Vec::new(),
-            unreachable: None,
-            ranks: Vec::new(),
-            router_view: Vec::new(),
-            verdict: Verdict { level: model::Level::Unknown, reason: String::new() },
-            notes: Vec::new(),
-            gaps: Vec::new(),
-            troubles: Vec::new(),
-        };
+        let (engine, version) = (Some("some".to_owned()), Some("1.0".to_owned()));
+        let server = Server { engine, version, ..made::server("http://w:1") };
         Look { at, server }.rank(0, in_use, running, waiting)
     }
 
     /// With one more rank.
     pub(crate) fn rank(mut self, dp: u32, in_use: f64, running: f64, waiting: f64) -> Look {
         let said = |signal: Signal, value: f64| (signal, self.reading(signal, value));
-        let pool = Pool {
-            pool: FULL.to_owned(),
-            tier: DEVICE.to_owned(),
-            binds: true,
-            readings: Readings::from([
-                said(Signal::KV_CAPACITY, CAPACITY),
-                said(Signal::KV_USED, in_use * CAPACITY),
-                said(Signal::KV_IN_USE, in_use),
-            ]),
-        };
+        let pool = made::pool(Readings::from([
+            said(Signal::KV_CAPACITY, CAPACITY),
+            said(Signal::KV_USED, in_use * CAPACITY),
+            said(Signal::KV_IN_USE, in_use),
+        ]));
         let readings = Readings::from([said(Signal::REQ_RUNNING, running), said(Signal::REQ_WAITING, waiting)]);
         let rank = RankId { dp: Some(dp), ..RankId::ZERO };
         self.server.ranks.push(Rank { rank, pools: vec![pool], readings });

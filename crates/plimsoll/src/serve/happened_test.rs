@@ -4,29 +4,13 @@ use std::collections::BTreeMap;
 
 use model::{Level, Rank, RankId, Reading, Role, Server, Signal, Time, Unit, Verdict};
 
+use testkit::made;
+
 use super::happened::Happenings;
 use crate::look::watch::{Health, Move, Tally};
 
 fn server() -> Server {
-    Server {
-        url: "http://10.0.0.1:30002".to_owned(),
-        host: "10.0.0.1".to_owned(),
-        engine: None,
-        version: None,
-        role: Role::Decode,
-        model: None,
-        unit: None,
-        pid: None,
-        numa_nodes: None,
-        gpus: Vec::new(),
-        unreachable: None,
-        ranks: Vec::new(),
-        router_view: Vec::new(),
-        verdict: Verdict { level: Level::Unknown, reason: String::new() },
-        notes: Vec::new(),
-        gaps: Vec::new(),
-        troubles: Vec::new(),
-    }
+    Server { role: Role::Decode, ..made::server("http://10.0.0.1:30002") }
 }
 
 fn health(look: char) -> Health {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use ledger::Event;
-use model::{Level, Pool, Rank, RankId, Reading, Role, Server, Signal, Time, Unit, Verdict};
+use model::{Rank, RankId, Reading, Server, Signal, Time, Unit};
 use testkit::disk::Disk;
+use testkit::made;
 use testkit::real::wait_until;
 
 use super::history::{History, WAITING};
@@ -24,36 +25,13 @@ fn times(history: &History, kind: &str) -> Vec<i64> {
 fn large() -> Server {
     let said = |signal| (signal, Reading::reported(1.0, Unit::Tokens, "s".to_owned(), Time(0.0)));
     let signals = [Signal::KV_USED, Signal::KV_CAPACITY, Signal::KV_AVAILABLE, Signal::KV_EVICTABLE];
-    let pool = Pool {
-        pool: "full".to_owned(),
-        tier: "device".to_owned(),
-        binds: true,
-        readings: signals.into_iter().map(said).collect(),
-    };
+    let pool = made::pool(signals.into_iter().map(said).collect());
     let rank = |dp| Rank {
         rank: RankId { dp: Some(dp), ..RankId::ZERO },
         pools: vec![pool.clone()],
         readings: model::Readings::default(),
     };
-    Server {
-        url: "http://10.0.0.1:1".to_owned(),
-        host: String::new(),
-        engine: None,
-        version: None,
-        role: Role::Unified,
-        model: None,
-        unit: None,
-        pid: None,
-        numa_nodes: None,
-        gpus: Vec::new(),
-        unreachable: None,
-        ranks: (0..1 << 14).map(rank).collect(),
-        router_view: Vec::new(),
-        verdict: Verdict { level: Level::Unknown, reason: String::new() },
-        notes: Vec::new(),
-        gaps: Vec::new(),
-        troubles: Vec::new(),
-    }
+    Server { ranks: (0..1 << 14).map(rank).collect(), ..made::server("http://10.0.0.1:1") }
 }
 
 #[test]
