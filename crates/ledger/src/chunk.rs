@@ -169,7 +169,7 @@ impl<'a> Chunk<'a> {
         let rows = about.rows as usize;
         let states: Option<Vec<_>> =
             if about.step == 0 { keys.iter().map(|_| take_runs(&mut table, rows)).collect() } else { Some(Vec::new()) };
-        let columns = Reader::new(&mut table, 1 + each * keys.len(), body.0)?;
+        let columns = Reader::new(&mut table, 1 + each * keys.len(), rows, body.0)?;
         let times = columns.wholes(0)?;
         let columns = Columns { rows, numbers: columns, states: states? };
         (table.is_empty() && times.len() == rows).then_some(Self { times, keys, columns })

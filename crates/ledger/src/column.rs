@@ -25,7 +25,7 @@ const PLAIN: u8 = 6;
 
 /// So many columns may stand on each other; reading one decodes those below it.
 const MOST_DEPTH: u8 = 32;
-/// So many numbers a column may have.
+/// So many rows a chunk may have.
 pub(crate) const MOST_NUMBERS: usize = 1 << 22;
 
 /// Writes columns one after another.
@@ -135,12 +135,13 @@ struct Column<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes `count` columns' rows from `table`; their bytes stand one after another in `data`, which ends with the last.
-    pub(crate) fn new(table: &mut Take, count: usize, data: &'a [u8]) -> Option<Self> {
+    /// Takes `count` columns from `table`, of which none has more than `rows` numbers; their bytes stand one after another in
+    /// `data`, which ends with the last.
+    pub(crate) fn new(table: &mut Take, count: usize, rows: usize, data: &'a [u8]) -> Option<Self> {
         let mut data = Take(data);
         let mut columns = Vec::new();
         for _ in 0..count {
-            let (numbers, way) = (table.count(MOST_NUMBERS)?, table.byte()?);
+            let (numbers, way) = (table.count(rows)?, table.byte()?);
             let length = table.count(data.0.len())?;
             columns.push(Column { numbers, way, bytes: data.slice(length)? });
         }
@@ -247,7 +248,7 @@ mod tests {
             writer.push(column);
         }
         let mut table = Take(&writer.table);
-        let reader = Reader::new(&mut table, columns.len(), &writer.data).expect("columns");
+        let reader = Reader::new(&mut table, columns.len(), 1000, &writer.data).expect("columns");
         for (index, column) in columns.iter().enumerate() {
             let read = reader.read(index).expect("a column");
             let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
@@ -283,6 +284,15 @@ mod tests {
         // Eight bits a step cannot be had for less than a byte each.
         assert!(alone >= 1000, "{alone}");
         assert!(check(&[first, second]) < alone + 100);
+    }
+
+    #[test]
+    fn a_column_of_more_numbers_than_rows_is_none() {
+        let mut writer = Writer::default();
+        writer.push(&[7.0; 500]);
+        // A few bytes that say how many there are.
+        let read = |rows| Reader::new(&mut Take(&writer.table), 1, rows, &writer.data).is_some();
+        assert!(read(500) && !read(499));
     }
 
     #[test]

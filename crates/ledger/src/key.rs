@@ -1,6 +1,6 @@
 //! Names: a series' key, and the shape of looks at a target.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::bytes::{Take, put_text, put_varint};
@@ -11,6 +11,8 @@ use crate::error::Error;
 pub const MOST_TARGET_BYTES: usize = 1024;
 /// Most series in one look.
 pub const MOST_SERIES: usize = 100_000;
+/// Longest list of names that is kept together, in bytes; what is deflated may be four times as long.
+const MOST_NAMES_BYTES: usize = 16 << 20;
 /// Longest text of a key or an event, in bytes.
 pub const MOST_TEXT_BYTES: usize = 16_384;
 
@@ -62,6 +64,9 @@ impl Shape {
         let mut list = Vec::new();
         put_text(&mut list, target);
         put_keys(&mut list, &keys);
+        if list.len() > MOST_NAMES_BYTES {
+            return Err(Error::Unfit(format!("the names of {target} have {} bytes", list.len())));
+        }
         let mut names = Vec::new();
         put_deflated(&mut names, &list);
         Ok(Self(Arc::new(Named { id, target: target.into(), keys, names })))
@@ -75,6 +80,34 @@ impl Shape {
     /// The series, in the order of a look's samples.
     pub fn keys(&self) -> &[Key] {
         &self.0.keys
+    }
+}
+
+/// Series of several looks that are to be kept together.
+#[derive(Default)]
+pub(crate) struct Union {
+    seen: HashSet<Key>,
+    /// In the order in which they came.
+    pub(crate) keys: Vec<Key>,
+    bytes: usize,
+}
+
+impl Union {
+    /// Takes these too; false where there are too many then, and nothing was taken.
+    pub(crate) fn add(&mut self, keys: &[Key]) -> bool {
+        let new: Vec<&Key> = keys.iter().filter(|key| !self.seen.contains(*key)).collect();
+        // A part has its length before it, and a key their count.
+        let bytes = |key: &&Key| 5 + key.parts().iter().map(|part| 5 + part.len()).sum::<usize>();
+        let bytes = self.bytes + new.iter().map(bytes).sum::<usize>();
+        if self.keys.len() + new.len() > MOST_SERIES || bytes > 2 * MOST_NAMES_BYTES {
+            return false;
+        }
+        self.bytes = bytes;
+        for key in new {
+            self.seen.insert(key.clone());
+            self.keys.push(key.clone());
+        }
+        true
     }
 }
 

@@ -6,20 +6,27 @@ use crate::chunk::{About, of_looks};
 use crate::error::Error;
 use crate::events::of_events;
 use crate::frame::{self, FIXED, Kind};
+use crate::key::Union;
 use crate::ledger::Ledger;
+use crate::look::Look;
 use crate::open::first_open;
 use crate::segment::{Entry, Id, Segment, start};
 
 impl Ledger {
-    /// Makes a chunk of all looks at a target that are in none.
+    /// Makes a chunk of the looks at a target that are in none: of all, unless they have too many series together.
     pub(crate) fn store_looks(&mut self, target: &Arc<str>) -> Result<(), Error> {
         let Some(looks) = self.shared.now().looks.get(target).cloned() else { return Ok(()) };
-        let (about, body) = of_looks(&looks);
+        let (looks, rest) = looks.split_at(together(&looks));
+        let (about, body) = of_looks(looks);
         let segment = self.store(Kind::Chunk, about, &body)?;
         // One change, so that no reader sees a look twice or not at all.
         self.shared.change(|view| {
             put_last(&mut view.segments, segment);
-            view.looks.remove(target);
+            if rest.is_empty() {
+                view.looks.remove(target);
+            } else {
+                view.looks.insert(target.clone(), Arc::new(rest.to_vec()));
+            }
         });
         self.forget()
     }
@@ -110,7 +117,9 @@ impl Ledger {
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         let targets: Vec<Arc<str>> = self.shared.now().looks.keys().cloned().collect();
         for target in targets {
-            self.store_looks(&target)?;
+            while self.shared.now().looks.contains_key(&target) {
+                self.store_looks(&target)?;
+            }
         }
         self.store_events()?;
         self.wal.abandon(&self.disk)
@@ -148,6 +157,15 @@ impl Ledger {
         self.shared.change(|view| view.segments.remove(0));
         Ok(true)
     }
+}
+
+/// How many of the looks go into one chunk, at least one.
+fn together(looks: &[Arc<Look>]) -> usize {
+    let mut series = Union::default();
+    let mut shape = None;
+    let mut fits =
+        |look: &Arc<Look>| shape.replace(look.shape.id) == Some(look.shape.id) || series.add(&look.shape.keys);
+    looks.iter().take_while(|look| fits(look)).count().max(1)
 }
 
 /// Puts a segment in the place of its earlier state, or at the end.

@@ -8,7 +8,7 @@ use crate::disk::File;
 use crate::error::{Error, Note};
 use crate::events::Event;
 use crate::frame::{self, Kind};
-use crate::key::Key;
+use crate::key::{Key, Union};
 use crate::ledger::Ledger;
 use crate::options::Thinning;
 use crate::rows::Fold;
@@ -115,10 +115,10 @@ impl Ledger {
 
     /// Gathers all looks of a target, some series at a time; what is damaged is left out, and is an event.
     fn thin_target(&mut self, mut thin: Thin, target: &Arc<str>, now: i64) -> Result<(), Error> {
-        let Sound { chunks, numbers, keys, times, notes } = sound(&thin, target);
-        if !times.is_empty() {
+        let (parts, notes) = sound(&thin, target);
+        for Sound { chunks, numbers, series, times } in parts {
             let mut steps = Steps::new(times.iter().copied().collect());
-            for group in keys.chunks((MOST_CELLS / times.len()).max(1)) {
+            for group in series.keys.chunks((MOST_CELLS / times.len()).max(1)) {
                 let group: HashSet<&Key> = group.iter().collect();
                 let mut fold = Fold::new(thin.step);
                 for (segment, entry) in &chunks {
@@ -192,38 +192,46 @@ impl Ledger {
     }
 }
 
-/// What can be read of a target.
+/// Chunks of a target that can be read and become one.
 struct Sound {
     chunks: Vec<(Arc<Segment>, Entry)>,
-    /// First and last number of its looks, damaged or not.
+    /// First and last number of their looks.
     numbers: (u64, u64),
-    /// In the order in which they came.
-    keys: Vec<Key>,
+    series: Union,
     /// When the steps begin.
     times: BTreeSet<i64>,
-    /// What cannot be read.
-    notes: Vec<String>,
 }
 
-/// Reads all of a target's chunks, and keeps none.
-fn sound(thin: &Thin, target: &Arc<str>) -> Sound {
+/// Reads all of a target's chunks, and keeps none: which become one, and what cannot be read. They become several where they have
+/// too many series together; a step that stands in two is put together again by readers.
+fn sound(thin: &Thin, target: &Arc<str>) -> (Vec<Sound>, Vec<String>) {
     let fold = Fold::new(thin.step);
-    let mut seen = HashSet::new();
-    let mut all = Sound { chunks: vec![], numbers: (u64::MAX, 0), keys: vec![], times: BTreeSet::new(), notes: vec![] };
+    let (mut parts, mut notes): (Vec<Sound>, Vec<String>) = (Vec::new(), Vec::new());
     for segment in &thin.sources {
         for entry in segment.entries.iter().filter(|entry| entry.is_chunk_of(target)) {
-            all.numbers = (all.numbers.0.min(entry.about.first), all.numbers.1.max(entry.about.last));
             let read = segment.rows(entry, |rows| {
-                (0..rows.keys.len()).all(|index| rows.cells(index).is_some()).then(|| {
-                    all.times.extend(rows.times.iter().map(|time| fold.begin(*time)));
-                    all.keys.extend(rows.keys.iter().filter(|key| seen.insert(Key::clone(key))).cloned());
-                })
+                let whole = (0..rows.keys.len()).all(|index| rows.cells(index).is_some());
+                whole
+                    .then(|| (rows.keys.clone(), rows.times.iter().map(|time| fold.begin(*time)).collect::<Vec<i64>>()))
             });
-            match read {
-                Ok(()) => all.chunks.push((segment.clone(), entry.clone())),
-                Err(note) => all.notes.push(note.text),
+            let (keys, times) = match read {
+                Ok(read) => read,
+                Err(note) => {
+                    notes.push(note.text);
+                    continue;
+                }
+            };
+            if !parts.last_mut().is_some_and(|part| part.series.add(&keys)) {
+                let mut series = Union::default();
+                series.add(&keys);
+                parts.push(Sound { chunks: vec![], numbers: (u64::MAX, 0), series, times: BTreeSet::new() });
+            }
+            if let Some(part) = parts.last_mut() {
+                part.numbers = (part.numbers.0.min(entry.about.first), part.numbers.1.max(entry.about.last));
+                part.times.extend(times);
+                part.chunks.push((segment.clone(), entry.clone()));
             }
         }
     }
-    all
+    (parts, notes)
 }
