@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use model::{Level, Rank, RankId, Reading, Role, Server, Signal, Time, Unit, Verdict};
-
 use testkit::made;
 
 use super::happened::Happenings;

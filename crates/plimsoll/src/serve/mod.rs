@@ -39,7 +39,7 @@ use self::last::Last;
 use self::notify::Manager;
 use self::overview::{Keeping, Told, Watching};
 use self::reload::Sources;
-use self::store::{Shown, Store, Wanted};
+use self::store::{Made, Shown, Store, Wanted};
 use crate::cli::ServeArgs;
 use crate::look;
 use crate::look::watch::{Fleet, Watch};
@@ -225,7 +225,8 @@ fn state(watch: &mut Watch, past: &mut Past, own: &Own<'_>, notes: &[Told]) -> (
     };
     let look::Look { snapshot, looked, notes, .. } = look;
     watch.put_back(looked);
-    (Shown::new(snapshot, signs, health, notes, (level, headline), watching, writing.lost), events)
+    let (watch, lost, made) = (watching, writing.lost, Made::default());
+    (Shown { snapshot, signs, health, notes, level, headline, watch, lost, made }, events)
 }
 
 fn keeping(own: &Own<'_>, writing: &history::Writing) -> Keeping {

@@ -34,6 +34,13 @@ pub(crate) struct Shown {
     pub(crate) watch: Watching,
     /// Looks that the history lost.
     pub(crate) lost: u64,
+    /// What was made of it so far.
+    pub(crate) made: Made,
+}
+
+/// Documents, each made when somebody first asks for it.
+#[derive(Default)]
+pub(crate) struct Made {
     overview: OnceLock<Arc<[u8]>>,
     status: OnceLock<Arc<[u8]>>,
     gaps: OnceLock<Arc<[u8]>>,
@@ -41,33 +48,6 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Nothing is made of it yet.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn new(
-        snapshot: Snapshot,
-        signs: Vec<Vec<Sign>>,
-        health: Vec<Health>,
-        notes: Vec<Note>,
-        (level, headline): (Level, String),
-        watch: Watching,
-        lost: u64,
-    ) -> Shown {
-        Shown {
-            snapshot,
-            signs,
-            health,
-            notes,
-            level,
-            headline,
-            watch,
-            lost,
-            overview: OnceLock::new(),
-            status: OnceLock::new(),
-            gaps: OnceLock::new(),
-            metrics: OnceLock::new(),
-        }
-    }
-
     /// `plimsoll.status/1` of all servers, or of the one at `server`.
     fn status(&self, server: Option<&str>) -> Option<Vec<u8>> {
         let snapshot = &self.snapshot;
@@ -185,20 +165,20 @@ fn made(slot: &OnceLock<Arc<[u8]>>, make: impl FnOnce() -> Vec<u8>) -> Arc<[u8]>
 impl web::Source for Store {
     fn overview(&self) -> Arc<[u8]> {
         let shown = self.now();
-        made(&shown.overview, || serde_json::to_vec(&Overview::of(&shown)).unwrap_or_default())
+        made(&shown.made.overview, || serde_json::to_vec(&Overview::of(&shown)).unwrap_or_default())
     }
 
     fn snapshot(&self, server: Option<&str>) -> Option<Arc<[u8]>> {
         let shown = self.now();
         match server {
-            None => Some(made(&shown.status, || shown.status(None).unwrap_or_default())),
+            None => Some(made(&shown.made.status, || shown.status(None).unwrap_or_default())),
             Some(_) => shown.status(server).map(Into::into),
         }
     }
 
     fn gaps(&self) -> Arc<[u8]> {
         let shown = self.now();
-        made(&shown.gaps, || {
+        made(&shown.made.gaps, || {
             let snapshot = &shown.snapshot;
             let gaps = Missing { schema: "plimsoll.gaps/1", taken_at: snapshot.taken_at.0, gaps: &snapshot.gaps };
             serde_json::to_vec(&gaps).unwrap_or_default()
@@ -211,7 +191,7 @@ impl web::Source for Store {
             return b"# the loop that watches does not run\n".as_slice().into();
         }
         let shown = self.now();
-        made(&shown.metrics, || metrics::page(&shown).into_bytes())
+        made(&shown.made.metrics, || metrics::page(&shown).into_bytes())
     }
 
     fn history(&self, ask: &HistoryAsk) -> Result<Vec<u8>, Refused> {

@@ -1,16 +1,20 @@
 //! What is kept of earlier looks is enough for the signs that are sought over several.
 
 use model::{Note, Server, Time};
+use testkit::made;
 
 use super::bare::bare;
-use crate::serve::happened_test::server;
 
 /// A router that sees another use for long is told by the note of each look.
 #[test]
 fn what_lasts_is_still_seen_to_last() {
-    let differs = |what: &str| Server { notes: vec![Note::new(what, "its router sees 80 %")], ..server() };
+    let differs = |what: &str| Server {
+        notes: vec![Note::new(what, "its router sees 80 %")],
+        ..made::server("http://10.0.0.1:30002")
+    };
     let signs = |earlier: &[Server]| {
-        let looks: Vec<(Time, &Server)> = earlier.iter().enumerate().map(|(at, look)| (Time(at as f64 * 15.0), look)).collect();
+        let looks: Vec<(Time, &Server)> =
+            earlier.iter().enumerate().map(|(at, look)| (Time(at as f64 * 15.0), look)).collect();
         judge::signs(&looks).into_iter().map(|sign| sign.id).collect::<Vec<_>>()
     };
     let looks: Vec<Server> = (0..5).map(|_| differs("router-view-differs")).collect();

@@ -4,6 +4,8 @@
 //! One task has all of it and nobody else: what others want is published, or asked for between two steps.
 
 mod bare;
+#[cfg(test)]
+mod bare_test;
 mod clock;
 mod discovery;
 mod fleet;
