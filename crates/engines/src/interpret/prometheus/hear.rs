@@ -158,8 +158,8 @@ pub(super) fn hear<'p>(
     }
     let cut = names::cut_name(table, page, &summary).and_then(row);
     let unsaid = declared.unsaid(cut, |name| !known.contains(name));
-    let noted = |(name, how): (&str, _)| Unsaid { source: source.id.clone(), name: name.to_owned(), how };
-    let unsaid = unsaid.into_iter().map(noted).collect();
+    let one = |(name, how): (&str, _)| Unsaid { source: source.id.clone(), name: name.to_owned(), how };
+    let unsaid = unsaid.into_iter().map(one).collect();
     let notes = notes(source, &summary, bad_labels);
     (Heard { met, named, unsaid, notes, lines, summary }, numbers)
 }

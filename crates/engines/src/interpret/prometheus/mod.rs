@@ -82,12 +82,11 @@ pub(super) fn read(
     let may_be_cut = observation.outcome.as_ref().is_ok_and(open);
     let limits = if may_be_cut { Limits::default() } else { Limits::whole() };
     let count: Vec<bool> = source.read.iter().map(|read| counts(read, account)).collect();
-    let (heard, numbers) = match pages.filter(|_| only.is_none() && !may_be_cut) {
-        Some(pages) => pages.hear(table, trust, source, &count, page, &limits),
-        None => {
-            let (heard, numbers) = hear(table, source, &count, page, &limits, only);
-            (Arc::new(heard), numbers)
-        }
+    let (heard, numbers) = if let Some(pages) = pages.filter(|_| only.is_none() && !may_be_cut) {
+        pages.hear(table, trust, source, &count, page, &limits)
+    } else {
+        let (heard, numbers) = hear(table, source, &count, page, &limits, only);
+        (Arc::new(heard), numbers)
     };
     account.notes.extend(heard.notes.iter().cloned());
     account.unsaid.extend(heard.unsaid.iter().cloned());
