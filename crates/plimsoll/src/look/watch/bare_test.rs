@@ -8,7 +8,7 @@ use super::bare::bare;
 /// A router that sees another use for long is told by the note of each look.
 #[test]
 fn what_lasts_is_still_seen_to_last() {
-    let differs = |what: &str| Server {
+    let differs = |what: &'static str| Server {
         notes: vec![Note::new(what, "its router sees 80 %")],
         ..made::server("http://10.0.0.1:30002")
     };
