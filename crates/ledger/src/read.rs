@@ -168,16 +168,6 @@ impl Reader {
         }
         notes
     }
-
-    /// How many series a query asks for, whenever they had looks.
-    pub fn count(&self, query: &Query) -> usize {
-        let view = self.0.now();
-        let count = |target: &Arc<str>| {
-            let (keys, _) = keys(&view, target);
-            keys.iter().filter(|key| (query.wanted)(key)).count()
-        };
-        targets(&view, query.target).iter().map(count).sum()
-    }
 }
 
 /// The keys of a target's looks. Its chunks mostly have the same ones: one of each list is read.

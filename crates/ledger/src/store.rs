@@ -159,13 +159,18 @@ impl Ledger {
     }
 }
 
+/// Samples of a chunk at most, unless it has one look: their states are to fit into its table, whatever they are.
+const MOST_SAMPLES: usize = 1 << 23;
+
 /// How many of the looks go into one chunk, at least one.
 fn together(looks: &[Arc<Look>]) -> usize {
     let mut series = Union::default();
     let mut shape = None;
-    let mut fits =
-        |look: &Arc<Look>| shape.replace(look.shape.id) == Some(look.shape.id) || series.add(&look.shape.keys);
-    looks.iter().take_while(|look| fits(look)).count().max(1)
+    let mut fits = |row: usize, look: &Arc<Look>| {
+        let named = shape.replace(look.shape.id) == Some(look.shape.id) || series.add(&look.shape.keys);
+        named && (row + 1) * series.keys.len() <= MOST_SAMPLES
+    };
+    looks.iter().enumerate().take_while(|(row, look)| fits(*row, look)).count().max(1)
 }
 
 /// Puts a segment in the place of its earlier state, or at the end.
@@ -174,4 +179,20 @@ fn put_last(segments: &mut Vec<Arc<Segment>>, segment: Arc<Segment>) {
         segments.pop();
     }
     segments.push(segment);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{Key, Shape};
+
+    #[test]
+    fn a_chunk_has_no_more_samples_than_its_table_can_say() {
+        let keys = (0..8192).map(|index| Key::new([format!("{index}")])).collect();
+        let shape = Shape::new(1, "t", keys).expect("a shape");
+        let look = |number| Arc::new(Look { number, time: 0, shape: shape.0.clone(), bytes: Box::default() });
+        let looks: Vec<_> = (0..1500).map(look).collect();
+        // 8192 series of 1024 looks are 2^23 samples.
+        assert_eq!((together(&looks), together(&looks[..7])), (1024, 7));
+    }
 }
