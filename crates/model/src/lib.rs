@@ -29,7 +29,7 @@ pub use note::Note;
 pub use observation::{Answer, Blind, BlindKind, Observation, Passed};
 pub use rank::{DEVICE, FULL, Pool, Rank, RankId, Readings, sum, whole_sum};
 pub use reading::{Reading, State};
-pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens};
+pub use redact::{BLOT, holds_secret, is_secret, looks_secret, without_secrets, without_tokens, without_userinfo};
 pub use server::{GpuMemory, Role, RouterView, Server, TOLD_BY_ROUTER};
 pub use sign::Sign;
 pub use signal::{Kind, Row, Scope, Signal, Unit};

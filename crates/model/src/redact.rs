@@ -122,7 +122,9 @@ fn says_none(text: &[u8]) -> bool {
     !text.iter().any(sign) && (!text.iter().any(gap) || !text.contains(&b'-') && !text.windows(6).any(bearer))
 }
 
-fn without_userinfo(text: &str) -> String {
+/// `text` where addresses (`scheme://…`, `user:password@host`) are without userinfo, query and fragment, and nothing else is
+/// changed.
+pub fn without_userinfo(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((front, behind)) = rest.split_once("://") {

@@ -11,6 +11,12 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T> {
     toml::from_str(text).map_err(|error| anyhow!(told(path, text, &error)))
 }
 
+/// A sentence that visitors see and that may be kept, without what is a secret by its own look. (By names nothing is taken out: of
+/// `cannot read page.key: no such file` the reason would be.)
+pub(crate) fn shown(text: &str) -> String {
+    model::without_tokens(&model::without_userinfo(text)).into_owned()
+}
+
 /// The error with its place. Of a line nothing is shown but a field's name, and of what the parser says nothing that it quotes:
 /// what stands where a path belongs may be the secret itself.
 fn told(path: &Path, text: &str, error: &toml::de::Error) -> String {
@@ -49,7 +55,7 @@ mod tests {
 
     use serde::Deserialize;
 
-    use super::read;
+    use super::{read, shown};
 
     #[derive(Debug, Default, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -110,5 +116,11 @@ mod tests {
             let said = format!("{:#}", read::<Written>(Path::new("a.toml"), text).expect_err("a slip"));
             assert!(!said.contains("4711"), "{text}: {said}");
         }
+    }
+
+    #[test]
+    fn what_is_a_secret_by_its_look_is_not_shown() {
+        let said = "cannot read /etc/page.key: no http://me:canary-4711@h/?key=canary-4711 nor hf_canary-4711-x";
+        assert_eq!(shown(said), "cannot read /etc/page.key: no http://h/ nor [secret]");
     }
 }

@@ -227,8 +227,7 @@ fn opened_within(args: &LookArgs, monitors: &[String], limits: Limits) -> Result
 
 /// A fault of a table in one line. No secret belongs there, but visitors see it.
 fn told(fault: &Fault) -> String {
-    let text = model::without_secrets(&fault.text);
-    let text = model::without_tokens(&text);
+    let text = crate::slip::shown(&fault.text);
     let line = fault.place.as_ref().map_or(String::new(), |(line, _)| format!(":{line}"));
     format!("{}{line}: {text}; the built-in table stays in force (plimsoll engines check shows it)", fault.file)
 }

@@ -94,10 +94,15 @@ fn a_file_that_comes_is_a_change() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("plimsoll.toml");
     let none = Sources::begin(&ServeArgs { config: Some(file.clone()), ..ServeArgs::default() });
-    let none = none.of(&settings(&[], "").expect("settings"));
-    assert!(!none.changed());
+    let mut none = none.of(&settings(&[], "").expect("settings"));
+    assert!(!none.changed() && !none.changed());
     std::fs::write(&file, "").expect("a file");
-    assert!(none.changed() && !none.again().changed());
+    assert!(!none.changed(), "it may still be written");
+    std::fs::write(&file, "# more").expect("a file");
+    assert!(!none.changed(), "it was");
+    assert!(none.changed() && none.changed());
+    let mut again = none.again();
+    assert!(!again.changed() && !again.changed());
     // Without a name it is the usual one, which need not be there.
     assert_eq!(super::config::path(&ServeArgs::default()), at(super::USUAL));
     let files = settings(&["--token-file", "t"], "targets_file = \"x\"\n[tls]\ncert = \"c\"\nkey = \"k\"\n");

@@ -255,11 +255,10 @@ fn counters(server: &Server) -> Counters {
     server.ranks.iter().flat_map(of).collect()
 }
 
-/// An event at a time. It is kept on disk and shown to visitors, so whatever it is made of, it holds no secret that can be told
-/// for one.
+/// An event at a time. It is kept on disk and shown to visitors, so whatever it is made of, it holds no secret that is
+/// one by its look.
 pub(crate) fn event(at: Time, server: &str, kind: &str, text: &str, value: Option<f64>) -> Event {
-    let text = model::without_secrets(text);
-    let text: String = model::without_tokens(&text).chars().take(1000).collect();
+    let text: String = crate::slip::shown(text).chars().take(1000).collect();
     Event { time: millis(at), target: server.chars().take(1000).collect(), kind: kind.to_owned(), text, value }
 }
 

@@ -55,8 +55,8 @@ const SHOW_AT_MOST_S: f64 = 5.0;
 const SHARE: f64 = 0.03;
 /// How long the first state is waited for before it is said that the page is there.
 const FIRST_S: f64 = 4.0;
-/// Between two looks at whether the configuration changed.
-const CHANGED_S: f64 = 2.0;
+/// Between two looks at whether the configuration changed; it is read when two in a row see the same change.
+const CHANGED_S: f64 = 1.5;
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(args: &ServeArgs) -> Result<Said> {

@@ -54,28 +54,37 @@ impl House<'_> {
 
 /// The files that a configuration is made of, as they were when they were read: that one of them changed is a reason to read all
 /// again.
-pub(super) struct Sources(Vec<(PathBuf, Stamp)>);
+pub(super) struct Sources {
+    read: Vec<(PathBuf, Stamp)>,
+    /// As they were at the last look at them.
+    last: Vec<Stamp>,
+}
 
 impl Sources {
     /// The configuration's own file, before it is read: what changes meanwhile is seen as changed.
     pub(super) fn begin(args: &ServeArgs) -> Sources {
-        Sources(vec![with_stamp(config::path(args))])
+        Sources { read: vec![with_stamp(config::path(args))], last: Vec::new() }
     }
 
     /// With everything else that these settings, which it says, are made of; before that is read.
     pub(super) fn of(self, settings: &Settings) -> Sources {
-        let own = self.0.into_iter().take(1);
-        Sources(own.chain(settings.files().into_iter().map(with_stamp)).collect())
+        let own = self.read.into_iter().take(1);
+        Sources { read: own.chain(settings.files().into_iter().map(with_stamp)).collect(), last: Vec::new() }
     }
 
-    /// Whether one of them is not as it was.
-    pub(super) fn changed(&self) -> bool {
-        self.0.iter().any(|(path, was)| stamp(path) != *was)
+    /// Whether one of them is not as it was, and all are as they were when this was last asked: one that is being written, or of
+    /// which the other half is still to come, is not read yet.
+    pub(super) fn changed(&mut self) -> bool {
+        let now: Vec<Stamp> = self.read.iter().map(|(path, _)| stamp(path)).collect();
+        let changed = self.read.iter().zip(&now).any(|((_, was), now)| was != now);
+        let rests = now == self.last;
+        self.last = now;
+        changed && rests
     }
 
     /// As they are now.
     pub(super) fn again(&self) -> Sources {
-        Sources(self.0.iter().map(|(path, _)| with_stamp(path.clone())).collect())
+        Sources { read: self.read.iter().map(|(path, _)| with_stamp(path.clone())).collect(), last: Vec::new() }
     }
 }
 
