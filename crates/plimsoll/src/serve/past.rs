@@ -14,10 +14,10 @@ use super::overview::Told;
 const EVENTS_S: f64 = 86_400.0;
 /// Window of a history that is asked for without one, seconds.
 const HISTORY_S: f64 = 3600.0;
-/// Points of all series of one answer; beyond it series come in fewer points.
-const MOST_POINTS: usize = 300_000;
+/// Points of all series of one answer, some 300 bytes each until it is sent; beyond it series come in fewer points.
+const MOST_POINTS: usize = 100_000;
 /// Least points that a series is given for it.
-const LEAST_POINTS: usize = 20;
+const LEAST_POINTS: usize = 4;
 /// Events of one answer, the newest.
 const MOST_EVENTS: usize = 5000;
 
@@ -121,6 +121,10 @@ pub(crate) fn history(reader: &Reader, ask: &HistoryAsk, now: f64) -> Result<Vec
         .filter(|(target, _)| of_server(target))
         .map(|(_, keys)| keys.iter().filter(|key| wanted(key)).count())
         .sum();
+    if count > MOST_POINTS / LEAST_POINTS {
+        let text = format!("that is {count} series at once: ask for one server, or for fewer signals");
+        return Err(Refused::Bad(text));
+    }
     let asked = ask.points.unwrap_or(300);
     let most = asked.min((MOST_POINTS / count.max(1)).max(LEAST_POINTS));
     let query = Query { target: ask.server.as_deref(), wanted: &wanted, from: millis(from), to: millis(to), most };
