@@ -172,7 +172,9 @@ impl<'a> Chunk<'a> {
         let columns = Reader::new(&mut table, 1 + each * keys.len(), rows, body.0)?;
         let times = columns.wholes(0)?;
         let columns = Columns { rows, numbers: columns, states: states? };
-        (table.is_empty() && times.len() == rows).then_some(Self { times, keys, columns })
+        // By its head it is found, and by that the length of steps is chosen.
+        let within = times.iter().all(|time| (about.from..=about.to).contains(time));
+        (table.is_empty() && times.len() == rows && within).then_some(Self { times, keys, columns })
     }
 }
 

@@ -84,9 +84,11 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// One line on standard error; exit code 2 for wrong usage, 1 for anything else that kept the answer back.
+/// What went wrong, on standard error, further lines (that of a file with its fault, and a mark below it) set in; exit code 2 for
+/// wrong usage, 1 for anything else that kept the answer back.
 fn fail(error: &anyhow::Error) -> ExitCode {
-    let text = model::text::visible(format!("{error:#}"));
+    let lines: Vec<String> = format!("{error:#}").lines().map(model::text::visible).collect();
+    let text = lines.join("\n  ");
     let _ = writeln!(anstream::stderr(), "plimsoll: {text}");
     ExitCode::from(if error.is::<WrongUsage>() { 2 } else { 1 })
 }
