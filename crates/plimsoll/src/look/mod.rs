@@ -22,6 +22,7 @@ mod named;
 mod nodes;
 mod plan;
 pub(crate) mod progress;
+mod remarks;
 pub(crate) mod replay;
 pub(crate) mod saved;
 mod site;
