@@ -63,14 +63,14 @@ fn told_more_than_can_wait() {
     let lost = writing.lost;
     // The one that hangs may have left the room for those that wait, or not.
     assert!((500..=501).contains(&lost), "{lost}");
-    let last = most + 500 - i64::try_from(lost).expect("a small number");
+    let newest = most + 500 - i64::try_from(lost).expect("a small number");
     let why = writing.failing.expect("why");
     assert!(why.contains("too slow") && why.contains(&format!("{lost} that came later are lost")), "{why}");
     drop(hanging);
     wait_until("the disk to be fast again", || history.writing().failing.is_none());
     // What could wait is all there, the rest is not, and where it is missing stands beside.
-    assert_eq!(times(&history, "mark"), (0..=last).map(|number| number * 5000).collect::<Vec<_>>());
-    wait_until("the gap", || times(&history, "gap") == [(last + 1) * 5000]);
+    assert_eq!(times(&history, "mark"), (0..=newest).map(|number| number * 5000).collect::<Vec<_>>());
+    wait_until("the gap", || times(&history, "gap") == [(newest + 1) * 5000]);
     history.event(event((most + 501) * 5000));
     wait_until("what comes then", || times(&history, "mark").last() == Some(&((most + 501) * 5000)));
     assert_eq!(history.writing().lost, lost);
@@ -79,10 +79,10 @@ fn told_more_than_can_wait() {
     // Eight of these are all that may wait, however few they are; seven, where the one that hangs waits among them.
     let server = large();
     (0..10).for_each(|number| history.look(&server, number));
-    let more = history.writing().lost - lost;
-    assert!((2..=3).contains(&more), "{more}");
+    let then = history.writing().lost - lost;
+    assert!((2..=3).contains(&then), "{then}");
     let begun = std::time::Instant::now();
     let said = history.stop().expect("what is lost");
-    assert!(said.contains(&format!("{} looks and events", 11 - more)) && said.contains("may be lost"), "{said}");
+    assert!(said.contains(&format!("{} looks and events", 11 - then)) && said.contains("may be lost"), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
